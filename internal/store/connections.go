@@ -49,6 +49,9 @@ var settings = map[string]string{
 // noStatementTimeout disables the timeout of a transaction's statements: only the context limits them.
 const noStatementTimeout = `SET LOCAL statement_timeout = 0`
 
+// onNotice is called with the notices of all sessions; nil but in tests.
+var onNotice pgconn.NoticeHandler
+
 // PoolConfig returns the configuration of the pool for a URL. Of several hosts it connects to one that accepts writes.
 func PoolConfig(url string) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(url)
@@ -65,6 +68,7 @@ func PoolConfig(url string) (*pgxpool.Config, error) {
 		config.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
 	config.ConnConfig.DialFunc = dialer().DialContext
+	config.ConnConfig.OnNotice = onNotice
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		// Times are read in UTC, whatever the zone of the server.
 		conn.TypeMap().RegisterType(&pgtype.Type{

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -98,3 +100,14 @@ const DeliveryKind = deliveryKind
 
 // Arguments returns the names of a statement's arguments.
 func Arguments(text string) []string { return stmt.positional[text].arguments }
+
+// OnNotice has f called with the notices of the sessions of all stores that are opened after it.
+func OnNotice(f func(message string)) {
+	onNotice = func(_ *pgconn.PgConn, notice *pgconn.Notice) { f(notice.Message) }
+}
+
+// Run runs a statement and returns the number of its rows.
+func (s *Store) Run(ctx context.Context, text string, args map[string]any) (rows int64, err error) {
+	tag, err := s.pool.Exec(ctx, text, named(args))
+	return tag.RowsAffected(), err
+}

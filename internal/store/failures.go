@@ -67,7 +67,7 @@ func HasCode(err error, codes ...string) bool {
 // violates reports whether an error says that a row violates one of some unique indexes.
 func violates(err error, indexes ...string) bool {
 	pgErr, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && pgErr.Code == uniqueViolation && slices.Contains(indexes, pgErr.ConstraintName)
+	return ok && pgErr.Code == uniqueViolation && slices.Contains(indexes, strings.TrimRight(pgErr.ConstraintName, "_0123456789"))
 }
 
 // refusesValues reports whether an error says that the database cannot store the values.

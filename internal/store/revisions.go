@@ -55,7 +55,7 @@ func listed(site string, query queries.Query) *statement {
 	q := &statement{}
 	q.add("SELECT revision FROM revisions r WHERE site = ", q.arg(site))
 	if query.Tags != nil {
-		q.add(" AND revision IN (SELECT t.revision FROM tags t WHERE t.site = r.site AND t.tag = ANY(",
+		q.add(" AND revision IN (SELECT t.revision FROM tags t WHERE t.site = ", q.arg(site), " AND t.tag = ANY(",
 			q.arg(query.Tags), "))")
 	}
 	if commit := cmp.Or(query.Commit, query.Source.Commit()); commit != "" {

@@ -15,17 +15,17 @@
 -- null if that will not be.
 WITH work AS (
 	SELECT w.revision, w.stamp, w.name, max(w.judged) AS judged FROM (
-		SELECT r.site, r.revision, r.stamp, n.name, v.judged
+		SELECT r.revision, r.stamp, n.name, v.judged
 		FROM verdicts v
-		JOIN revisions r ON r.site = v.site AND r.revision = v.revision AND r.stamp = v.stamp
+		JOIN revisions r ON r.site = :site AND r.revision = v.revision AND r.stamp = v.stamp
 		CROSS JOIN LATERAL unnest(v.open) n (name)
 		WHERE v.site = :site AND (r.revision = (SELECT head FROM sites WHERE site = :site)
-				OR EXISTS (SELECT FROM tags t WHERE t.site = r.site AND t.revision = r.revision))
-			AND NOT EXISTS (SELECT FROM outbox o WHERE o.site = v.site AND o.type = 'purser.validation.posted'
+				OR EXISTS (SELECT FROM tags t WHERE t.site = :site AND t.revision = r.revision))
+			AND NOT EXISTS (SELECT FROM outbox o WHERE o.site = :site AND o.type = 'purser.validation.posted'
 				AND o.revision = v.revision AND o.subject = 'revisions/' || v.revision || '/validations/' || n.name)
 		UNION ALL
-		SELECT c.site, c.revision, r.stamp, c.validation, NULL
-		FROM claims c JOIN revisions r ON r.site = c.site AND r.revision = c.revision
+		SELECT c.revision, r.stamp, c.validation, NULL
+		FROM claims c JOIN revisions r ON r.site = :site AND r.revision = c.revision
 		WHERE c.site = :site AND c.ended_at IS NULL AND c.requested_at IS NOT NULL) w
 	WHERE w.name = ANY(:names::text[])
 	GROUP BY w.revision, w.stamp, w.name),
@@ -56,9 +56,9 @@ ORDER BY w.revision DESC, w.name;
 -- those of the page.
 WITH judged AS (
 	SELECT r.revision, r.stamp, v.open, v.judged
-	FROM verdicts v JOIN revisions r ON r.site = v.site AND r.revision = v.revision AND r.stamp = v.stamp
+	FROM verdicts v JOIN revisions r ON r.site = :site AND r.revision = v.revision AND r.stamp = v.stamp
 	WHERE v.site = :site AND (r.revision = (SELECT head FROM sites WHERE site = :site)
-		OR EXISTS (SELECT FROM tags t WHERE t.site = r.site AND t.revision = r.revision))),
+		OR EXISTS (SELECT FROM tags t WHERE t.site = :site AND t.revision = r.revision))),
 gone AS (
 	SELECT o.revision, substr(o.subject, length('revisions/' || o.revision || '/validations/') + 1) AS name
 	FROM outbox o WHERE o.site = :site AND o.type = 'purser.validation.posted'
@@ -72,7 +72,7 @@ work AS (
 	SELECT j.revision, j.stamp, n.name FROM judged j CROSS JOIN LATERAL unnest(j.open) n (name)
 	WHERE j.revision NOT IN (SELECT revision FROM whole) AND (j.revision, n.name) NOT IN (SELECT revision, name FROM gone)
 	UNION
-	SELECT c.revision, r.stamp, c.validation FROM claims c JOIN revisions r ON r.site = c.site AND r.revision = c.revision
+	SELECT c.revision, r.stamp, c.validation FROM claims c JOIN revisions r ON r.site = :site AND r.revision = c.revision
 	WHERE c.site = :site AND c.ended_at IS NULL AND (c.requested_at IS NOT NULL OR c.held AND c.expires_at >= now())),
 page AS (
 	SELECT min(revision) AS oldest, max(revision) AS newest, min(upto - n) AS before FROM (
@@ -105,18 +105,18 @@ WITH asked AS (
 		worker text, user_id text, user_name text, timeout bigint, progress text, event json, audit json)),
 work AS (
 	SELECT w.revision, w.stamp, w.name, max(w.judged) AS judged FROM (
-		SELECT r.site, r.revision, r.stamp, n.name, v.judged
+		SELECT r.revision, r.stamp, n.name, v.judged
 		FROM verdicts v
-		JOIN revisions r ON r.site = v.site AND r.revision = v.revision AND r.stamp = v.stamp
+		JOIN revisions r ON r.site = :site AND r.revision = v.revision AND r.stamp = v.stamp
 		CROSS JOIN LATERAL unnest(v.open) n (name)
 		WHERE v.site = :site AND (r.revision = (SELECT head FROM sites WHERE site = :site)
-				OR EXISTS (SELECT FROM tags t WHERE t.site = r.site AND t.revision = r.revision))
-			AND NOT EXISTS (SELECT FROM outbox o WHERE o.site = v.site AND o.type = 'purser.validation.posted'
+				OR EXISTS (SELECT FROM tags t WHERE t.site = :site AND t.revision = r.revision))
+			AND NOT EXISTS (SELECT FROM outbox o WHERE o.site = :site AND o.type = 'purser.validation.posted'
 				AND o.revision = v.revision AND o.subject = 'revisions/' || v.revision || '/validations/' || n.name)
 			AND v.revision = ANY(ARRAY(SELECT revision FROM asked))
 		UNION ALL
-		SELECT c.site, c.revision, r.stamp, c.validation, NULL
-		FROM claims c JOIN revisions r ON r.site = c.site AND r.revision = c.revision
+		SELECT c.revision, r.stamp, c.validation, NULL
+		FROM claims c JOIN revisions r ON r.site = :site AND r.revision = c.revision
 		WHERE c.site = :site AND c.ended_at IS NULL AND c.requested_at IS NOT NULL) w
 	WHERE (w.revision, w.name) IN (SELECT revision, name FROM asked)
 	GROUP BY w.revision, w.stamp, w.name),
@@ -163,7 +163,7 @@ SELECT n, attempt, since, expires_at FROM granted;
 SELECT c.revision, r.stamp, c.validation, c.tokens[1] = :claim, c.held, c.attempt, c.worker,
 	coalesce(nullif(c.user_name, ''), c.user_id), c.since, c.expires_at, c.progress, c.ended_at,
 	c.since < now() - :age::interval
-FROM claims c JOIN revisions r ON r.site = c.site AND r.revision = c.revision
+FROM claims c JOIN revisions r ON r.site = :site AND r.revision = c.revision
 WHERE c.site = :site AND c.tokens @> ARRAY[:claim::uuid];
 
 -- name: ExtendClaim
@@ -195,12 +195,12 @@ SELECT :site, e.type, d.revision, e.subject, e.data, NULL FROM done d CROSS JOIN
 -- event and the audit entry. It does nothing if there is work on :max_names other validations of the revision. It
 -- selects the revision's stamp if that exists, and whether anything was done.
 WITH r AS (
-	SELECT r.site, r.revision, r.stamp FROM revisions r
+	SELECT r.revision, r.stamp FROM revisions r
 	WHERE r.site = :site AND r.revision = :revision AND (:stamps::bigint[] IS NULL OR r.stamp = ANY(:stamps))
 	FOR KEY SHARE),
 done AS (
 	INSERT INTO claims (site, revision, validation, requested_at, reason)
-	SELECT r.site, r.revision, :name, now(), :reason FROM r
+	SELECT :site, r.revision, :name, now(), :reason FROM r
 	WHERE (SELECT count(*) FROM claims c WHERE c.site = :site AND c.revision = :revision AND c.validation <> :name)
 		< :max_names::bigint
 	ON CONFLICT (site, revision, validation) DO UPDATE SET requested_at = now(), reason = excluded.reason,
@@ -224,16 +224,16 @@ SELECT r.stamp, (SELECT requested_at FROM done) FROM r;
 -- name: ResultOfClaim
 -- selects the result that has ended a claim to a validation of a revision.
 SELECT r.stamp, x.status, x.validator, x.created_at FROM results x
-JOIN revisions r ON r.site = x.site AND r.revision = x.revision
+JOIN revisions r ON r.site = :site AND r.revision = x.revision
 WHERE x.site = :site AND x.revision = :revision AND x.name = :name AND x.claim = :claim ORDER BY x.id LIMIT 1;
 
 -- name: CountWork
 -- counts the work by its state, as ListWork lists it.
 WITH judged AS (
 	SELECT r.revision, r.stamp, v.open, v.judged
-	FROM verdicts v JOIN revisions r ON r.site = v.site AND r.revision = v.revision AND r.stamp = v.stamp
+	FROM verdicts v JOIN revisions r ON r.site = :site AND r.revision = v.revision AND r.stamp = v.stamp
 	WHERE v.site = :site AND (r.revision = (SELECT head FROM sites WHERE site = :site)
-		OR EXISTS (SELECT FROM tags t WHERE t.site = r.site AND t.revision = r.revision))),
+		OR EXISTS (SELECT FROM tags t WHERE t.site = :site AND t.revision = r.revision))),
 gone AS (
 	SELECT o.revision, substr(o.subject, length('revisions/' || o.revision || '/validations/') + 1) AS name
 	FROM outbox o WHERE o.site = :site AND o.type = 'purser.validation.posted'
@@ -247,7 +247,7 @@ work AS (
 	SELECT j.revision, j.stamp, n.name FROM judged j CROSS JOIN LATERAL unnest(j.open) n (name)
 	WHERE j.revision NOT IN (SELECT revision FROM whole) AND (j.revision, n.name) NOT IN (SELECT revision, name FROM gone)
 	UNION
-	SELECT c.revision, r.stamp, c.validation FROM claims c JOIN revisions r ON r.site = c.site AND r.revision = c.revision
+	SELECT c.revision, r.stamp, c.validation FROM claims c JOIN revisions r ON r.site = :site AND r.revision = c.revision
 	WHERE c.site = :site AND c.ended_at IS NULL AND (c.requested_at IS NOT NULL OR c.held AND c.expires_at >= now())),
 held AS (SELECT c.revision, c.validation AS name, c.expires_at >= now() AS lasts FROM claims c
 	WHERE c.site = :site AND c.ended_at IS NULL AND c.held)

@@ -10,7 +10,7 @@
 SELECT r.revision FROM revisions r
 WHERE r.site = :site AND r.revision <= (
 		SELECT n.revision FROM revisions n WHERE n.site = :site ORDER BY n.revision DESC OFFSET :keep LIMIT 1)
-	AND NOT EXISTS (SELECT FROM tags t WHERE t.site = r.site AND t.revision = r.revision)
+	AND NOT EXISTS (SELECT FROM tags t WHERE t.site = :site AND t.revision = r.revision)
 ORDER BY r.revision;
 
 -- name: LockPrunable
@@ -19,13 +19,13 @@ ORDER BY r.revision;
 SELECT r.revision FROM revisions r
 WHERE r.site = :site AND r.revision <= (
 		SELECT n.revision FROM revisions n WHERE n.site = :site ORDER BY n.revision DESC OFFSET :keep LIMIT 1)
-	AND NOT EXISTS (SELECT FROM tags t WHERE t.site = r.site AND t.revision = r.revision)
+	AND NOT EXISTS (SELECT FROM tags t WHERE t.site = :site AND t.revision = r.revision)
 ORDER BY r.revision FOR UPDATE;
 
 -- name: PruneRevisions
 -- deletes locked revisions, except those that were tagged before they were locked.
 DELETE FROM revisions r WHERE r.site = :site AND r.revision = ANY(:revisions)
-	AND NOT EXISTS (SELECT FROM tags t WHERE t.site = r.site AND t.revision = r.revision) RETURNING r.revision;
+	AND NOT EXISTS (SELECT FROM tags t WHERE t.site = :site AND t.revision = r.revision) RETURNING r.revision;
 
 -- name: CountPrune
 UPDATE sites SET prunes = prunes + 1 WHERE site = :site;
@@ -41,7 +41,7 @@ WITH gaps AS (
 		SELECT lag(r.revision, 1, 0::bigint) OVER (ORDER BY r.revision) AS after, r.revision AS before
 		FROM revisions r WHERE r.site = :site AND (r.revision <= (
 				SELECT n.revision FROM revisions n WHERE n.site = :site ORDER BY n.revision DESC OFFSET :keep LIMIT 1)
-			AND NOT EXISTS (SELECT FROM tags t WHERE t.site = r.site AND t.revision = r.revision)) IS NOT TRUE) n
+			AND NOT EXISTS (SELECT FROM tags t WHERE t.site = :site AND t.revision = r.revision)) IS NOT TRUE) n
 	WHERE n.before > n.after + 1),
 unneeded AS (
 	SELECT d.id, d.bytes FROM gaps g CROSS JOIN LATERAL (
@@ -53,13 +53,13 @@ unneeded AS (
 		OFFSET 0) d),
 orphans AS (
 	SELECT (pg_column_size(c.digest) + pg_column_size(c.body) + coalesce((SELECT pg_column_size(a.body) FROM archives a
-		WHERE a.site = c.site AND a.content = c.digest), 0))::bigint AS bytes
+		WHERE a.site = :site AND a.content = c.digest), 0))::bigint AS bytes
 	FROM contents c WHERE c.site = :site AND NOT EXISTS (
-		SELECT FROM documents d WHERE d.site = c.site AND d.content = c.digest
+		SELECT FROM documents d WHERE d.site = :site AND d.content = c.digest
 			AND NOT EXISTS (SELECT FROM unneeded u WHERE u.id = d.id))),
 unread AS (
 	SELECT pg_column_size(t.body)::bigint AS bytes FROM texts t WHERE t.site = :site AND NOT EXISTS (
-		SELECT FROM documents d WHERE d.site = t.site AND d.text / 32 = t.block
+		SELECT FROM documents d WHERE d.site = :site AND d.text / 32 = t.block
 			AND NOT EXISTS (SELECT FROM unneeded u WHERE u.id = d.id)))
 SELECT (SELECT count(*) FROM unneeded),
 	(SELECT coalesce(sum(bytes), 0) FROM (SELECT bytes FROM unneeded UNION ALL SELECT bytes FROM unread) u)::bigint,
@@ -72,7 +72,7 @@ WITH gaps AS (
 		SELECT lag(r.revision, 1, 0::bigint) OVER (ORDER BY r.revision) AS after, r.revision AS before
 		FROM revisions r WHERE r.site = :site AND (:keep::bigint IS NULL OR (r.revision <= (
 				SELECT n.revision FROM revisions n WHERE n.site = :site ORDER BY n.revision DESC OFFSET :keep LIMIT 1)
-			AND NOT EXISTS (SELECT FROM tags t WHERE t.site = r.site AND t.revision = r.revision)) IS NOT TRUE)) n
+			AND NOT EXISTS (SELECT FROM tags t WHERE t.site = :site AND t.revision = r.revision)) IS NOT TRUE)) n
 	WHERE n.before > n.after + 1),
 unneeded AS (
 	SELECT d.id, d.encrypted FROM gaps g CROSS JOIN LATERAL (
@@ -117,7 +117,7 @@ SELECT count(*), coalesce(sum(bytes), 0) FROM gone;
 WITH gone AS (
 	DELETE FROM texts t WHERE t.site = :site AND t.block IN (
 		SELECT t.block FROM texts t WHERE t.site = :site AND NOT EXISTS (
-			SELECT FROM documents d WHERE d.site = t.site AND d.text / 32 = t.block)
+			SELECT FROM documents d WHERE d.site = :site AND d.text / 32 = t.block)
 		LIMIT :limit)
 	RETURNING pg_column_size(t.body) AS bytes)
 SELECT count(*), coalesce(sum(bytes), 0)::bigint FROM gone;
@@ -155,14 +155,14 @@ SELECT count(*), 0::bigint FROM gone;
 
 -- name: SweepOccupancies
 DELETE FROM occupancies o WHERE o.site = :site AND o.until <= (
-	SELECT min(r.revision) FROM revisions r WHERE r.site = o.site AND r.revision >= o.since);
+	SELECT min(r.revision) FROM revisions r WHERE r.site = :site AND r.revision >= o.since);
 
 -- name: Orphans
 -- selects contents that no version has, at most :limit.
 SELECT c.digest, (pg_column_size(c.digest) + pg_column_size(c.body) + coalesce((SELECT pg_column_size(a.body)
-	FROM archives a WHERE a.site = c.site AND a.content = c.digest), 0))::bigint AS bytes
+	FROM archives a WHERE a.site = :site AND a.content = c.digest), 0))::bigint AS bytes
 FROM contents c
-WHERE c.site = :site AND NOT EXISTS (SELECT FROM documents d WHERE d.site = c.site AND d.content = c.digest)
+WHERE c.site = :site AND NOT EXISTS (SELECT FROM documents d WHERE d.site = :site AND d.content = c.digest)
 LIMIT :limit;
 
 -- name: PruneContents
@@ -172,7 +172,7 @@ WITH gone AS (
 	DELETE FROM contents c WHERE c.site = :site AND c.digest = ANY(:digests) AND NOT EXISTS (
 		SELECT FROM documents d WHERE d.site = :site AND d.id > :since AND d.id <= :last AND d.content = c.digest)
 	RETURNING pg_column_size(c.digest) + pg_column_size(c.body) + coalesce((SELECT pg_column_size(a.body)
-		FROM archives a WHERE a.site = c.site AND a.content = c.digest), 0) AS bytes)
+		FROM archives a WHERE a.site = :site AND a.content = c.digest), 0) AS bytes)
 SELECT count(*), coalesce(sum(bytes), 0) FROM gone;
 
 -- name: FailedChecks

@@ -4,7 +4,7 @@
 -- name: FallbackPolicy
 SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
 	d.path, d.line, c.body, c.sealed
-FROM documents d JOIN contents c ON c.site = d.site AND c.digest = d.content
+FROM documents d JOIN contents c ON c.site = :site AND c.digest = d.content
 WHERE d.site = :site AND d.schema LIKE 'deckhand/LayeringPolicy/%'
 ORDER BY d.since > :revision, d.since DESC LIMIT 1;
 

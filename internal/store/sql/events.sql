@@ -6,7 +6,7 @@ VALUES (:site, :type, nullif(:revision::bigint, 0), :subject, :data, :withheld);
 
 -- name: InsertPurgeEvent
 INSERT INTO outbox (site, type, revision, subject, data, withheld)
-SELECT site, 'purser.site.purged', NULL, 'revisions', json_build_object('epoch', epoch), NULL
+SELECT :site, 'purser.site.purged', NULL, 'revisions', json_build_object('epoch', epoch), NULL
 FROM sites WHERE site = :site;
 
 -- name: InsertAudit
@@ -40,7 +40,7 @@ WITH w AS (SELECT least(500, 2000 / greatest(1, count(*))) AS most FROM webhooks
 SELECT f.newest, nullif(f.at, '-infinity'), coalesce((SELECT revision - 1 FROM (
 		SELECT id, type, revision FROM outbox WHERE site = :site ORDER BY id OFFSET (SELECT most FROM w)) later
 		WHERE type = 'purser.revision.created' ORDER BY id LIMIT 1), s.head), now(), (SELECT most FROM w)
-FROM feeds f JOIN sites s ON s.site = f.site WHERE f.site = :site FOR UPDATE OF f;
+FROM feeds f JOIN sites s ON s.site = :site WHERE f.site = :site FOR UPDATE OF f;
 
 -- name: OutboxBatch
 SELECT id, 0::bigint, at, type, coalesce(revision, 0), subject, data, withheld FROM outbox WHERE site = :site
@@ -83,8 +83,8 @@ ON CONFLICT (site, revision) DO UPDATE SET stamp = excluded.stamp, status = excl
 -- name: DropVerdicts
 -- deletes the verdicts of revisions that are deleted, or no longer the newest or tagged.
 DELETE FROM verdicts v WHERE site = :site AND NOT EXISTS (
-	SELECT FROM revisions r WHERE r.site = v.site AND r.revision = v.revision AND r.stamp = v.stamp
-		AND (r.revision = :newest OR EXISTS (SELECT FROM tags t WHERE t.site = r.site AND t.revision = r.revision)));
+	SELECT FROM revisions r WHERE r.site = :site AND r.revision = v.revision AND r.stamp = v.stamp
+		AND (r.revision = :newest OR EXISTS (SELECT FROM tags t WHERE t.site = :site AND t.revision = r.revision)));
 
 -- name: FeedBounds
 SELECT oldest, newest FROM feeds WHERE site = :site;
@@ -101,10 +101,10 @@ WHERE n = 1 OR size <= :max_bytes ORDER BY number;
 
 -- name: DeleteOldEvents
 -- deletes the oldest events, up to the first that is not older than :age or is among the newest :keep, at most :limit.
-WITH locked AS (SELECT site, newest FROM feeds WHERE site = :site FOR UPDATE),
+WITH locked AS (SELECT newest FROM feeds WHERE site = :site FOR UPDATE),
 oldest AS (
 	SELECT e.number, e.at >= now() - :age::interval OR e.number > l.newest - :keep::bigint AS kept
-	FROM locked l JOIN events e ON e.site = l.site ORDER BY e.number LIMIT :limit),
+	FROM locked l JOIN events e ON e.site = :site ORDER BY e.number LIMIT :limit),
 gone AS (
 	DELETE FROM events e USING oldest o WHERE e.site = :site AND e.number = o.number AND NOT o.kept
 		AND NOT EXISTS (SELECT FROM oldest k WHERE k.kept AND k.number < o.number) RETURNING e.number)

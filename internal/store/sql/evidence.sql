@@ -12,7 +12,7 @@ SELECT coalesce(max(revision), 0) FROM tags WHERE site = :site AND tag = :tag;
 -- sets a tag of a revision that has one of the stamps, or any if these are null, and adds the event and the audit entry.
 -- It does nothing if the revision's other tags leave no room: they have :max_tags items or, with this one, :max_bytes.
 WITH done AS (
-	INSERT INTO tags (site, revision, tag, data) SELECT r.site, r.revision, :tag, :data FROM revisions r
+	INSERT INTO tags (site, revision, tag, data) SELECT :site, r.revision, :tag, :data FROM revisions r
 	WHERE r.site = :site AND r.revision = :revision AND (:stamps::bigint[] IS NULL OR r.stamp = ANY(:stamps))
 		AND (SELECT count(*) < :max_tags::bigint AND coalesce(sum(octet_length(t.tag) + octet_length(t.data)), 0) +
 			octet_length(:tag::text) + octet_length(:data::text) <= :max_bytes::bigint
@@ -56,7 +56,7 @@ SELECT :site, 'purser.tag.deleted', :revision::bigint, 'revisions/' || :revision
 -- other validations or, with this one, names of :max_bytes; and whether its claim holds the work, or it has none. Posts
 -- without both are not added. A result ends the work on it; of several with the same claim only one is added.
 WITH found AS (
-	SELECT p.*, r.site, r.stamp,
+	SELECT p.*, r.stamp,
 		(SELECT count(*) < :max_names::bigint
 				AND coalesce(sum(octet_length(t.name)), 0) + octet_length(p.name) <= :max_bytes::bigint
 			FROM reported t WHERE t.site = :site AND t.revision = p.revision AND t.name <> p.name)
@@ -65,11 +65,11 @@ WITH found AS (
 			status text, validator text, errors text, at timestamptz, message text, inputs text, held text, url text,
 			user_id text, user_name text, claim uuid, event json, audit json)
 		ORDER BY revision, name) p
-	CROSS JOIN LATERAL (SELECT site, stamp FROM revisions r WHERE r.site = :site AND r.revision = p.revision
+	CROSS JOIN LATERAL (SELECT stamp FROM revisions r WHERE r.site = :site AND r.revision = p.revision
 		AND (p.stamps IS NULL OR r.stamp = ANY(p.stamps)) FOR KEY SHARE) r),
 worked AS (
 	SELECT f.n, f.revision, f.name, f.claim FROM found f CROSS JOIN LATERAL (
-		SELECT c.tokens, c.held, c.since FROM claims c WHERE c.site = f.site AND c.revision = f.revision
+		SELECT c.tokens, c.held, c.since FROM claims c WHERE c.site = :site AND c.revision = f.revision
 			AND c.validation = f.name AND c.ended_at IS NULL FOR NO KEY UPDATE) c
 	WHERE f.fits AND (f.claim IS NULL OR c.held AND c.tokens[1] = f.claim AND c.since >= now() - :age::interval)),
 ending AS (SELECT DISTINCT ON (revision, name) * FROM worked ORDER BY revision, name, claim IS NULL, n),
@@ -78,21 +78,21 @@ ended AS (
 	FROM ending e WHERE c.site = :site AND c.revision = e.revision AND c.validation = e.name RETURNING e.n),
 r AS (SELECT * FROM found f WHERE f.fits AND (f.claim IS NULL OR f.n IN (SELECT n FROM ended))),
 named AS (
-	INSERT INTO reported (site, revision, name) SELECT DISTINCT site, revision, name FROM r
-	ORDER BY site, revision, name ON CONFLICT DO NOTHING),
+	INSERT INTO reported (site, revision, name) SELECT DISTINCT :site, revision, name FROM r
+	ORDER BY revision, name ON CONFLICT DO NOTHING),
 added AS (
 	INSERT INTO results (site, revision, name, status, validator, errors, created_at, message, inputs, held, url, author,
 		author_name, claim)
-	SELECT site, revision, name, status, validator, errors, coalesce(at, now()), message, inputs,
+	SELECT :site, revision, name, status, validator, errors, coalesce(at, now()), message, inputs,
 		decode(nullif(held, ''), 'hex'), url, user_id, user_name, claim FROM r ORDER BY n),
 events AS (
 	INSERT INTO outbox (site, type, revision, subject, data, withheld)
-	SELECT site, e.type, revision, e.subject, e.data, e.withheld FROM r CROSS JOIN LATERAL json_to_record(r.event)
+	SELECT :site, e.type, revision, e.subject, e.data, e.withheld FROM r CROSS JOIN LATERAL json_to_record(r.event)
 		e (type text, subject text, data text, withheld text) ORDER BY n),
 audited AS (
 	INSERT INTO audit (site, at, user_id, user_name, project, end_user, rule, method, target, revision, status, error,
 		remote, request)
-	SELECT site, a.at, a.user_id, a.user_name, a.project, a.end_user, a.rule, a.method, a.target, revision, a.status,
+	SELECT :site, a.at, a.user_id, a.user_name, a.project, a.end_user, a.rule, a.method, a.target, revision, a.status,
 		a.error, a.remote, a.request
 	FROM r CROSS JOIN LATERAL json_to_record(r.audit) a (at timestamptz, user_id text, user_name text, project text,
 		end_user text, rule text, method text, target text, status int, error text, remote text, request text)
@@ -112,14 +112,14 @@ VALUES (:site, :revision, :name, :status, :validator, :errors, coalesce(:at, now
 WITH carried AS (
 	INSERT INTO results (site, revision, name, status, validator, errors, created_at, message, carried_from, inputs, held,
 		url, author, author_name)
-	SELECT n.site, :revision, n.name, x.status, x.validator, x.errors, x.created_at, x.message,
+	SELECT :site, :revision, n.name, x.status, x.validator, x.errors, x.created_at, x.message,
 		coalesce(x.carried_from, x.revision), x.inputs, x.held, x.url, x.author, x.author_name
 	FROM reported n CROSS JOIN LATERAL (
 		(SELECT * FROM results WHERE NOT n.name = ANY(:voted::text[])
-			AND site = n.site AND revision = n.revision AND name = n.name ORDER BY id DESC LIMIT 1)
+			AND site = :site AND revision = n.revision AND name = n.name ORDER BY id DESC LIMIT 1)
 		UNION ALL
 		(SELECT DISTINCT ON (author) * FROM results WHERE n.name = ANY(:voted::text[])
-			AND site = n.site AND revision = n.revision AND name = n.name ORDER BY author, id DESC)) x
+			AND site = :site AND revision = n.revision AND name = n.name ORDER BY author, id DESC)) x
 	WHERE n.site = :site AND n.revision = :from AND NOT starts_with(n.name, 'deckhand-')
 		AND n.name NOT IN ('purser-coverage-validation', 'puppet-override-validation', 'murano-package-validation')
 	ORDER BY x.id
@@ -152,7 +152,7 @@ ORDER BY x.created_at, x.id;
 WITH copied AS (
 	INSERT INTO results (site, revision, name, status, validator, errors, created_at, message, carried_from, inputs, held,
 		url, author, author_name)
-	SELECT x.site, :revision, x.name, x.status, x.validator, x.errors, x.created_at, x.message,
+	SELECT :site, :revision, x.name, x.status, x.validator, x.errors, x.created_at, x.message,
 		coalesce(x.carried_from, x.revision), x.inputs, x.held, x.url, x.author, x.author_name
 	FROM unnest(:revisions::bigint[], :names::text[], :ids::bigint[]) c (revision, name, id)
 	JOIN results x ON x.site = :site AND x.revision = c.revision AND x.name = c.name AND x.id = c.id
@@ -171,7 +171,7 @@ SELECT head FROM sites WHERE site = :site FOR KEY SHARE;
 WITH held AS (
 	SELECT x.*, coalesce(x.carried_from, x.revision) AS origin,
 		(:each::boolean AND x.author = nullif(r.author_id, '')) IS TRUE AS own FROM sites s
-	JOIN revisions r ON r.site = s.site AND r.revision = s.head AND r.stamp = :stamp
+	JOIN revisions r ON r.site = :site AND r.revision = s.head AND r.stamp = :stamp
 	CROSS JOIN LATERAL (
 		SELECT DISTINCT ON (CASE WHEN :each::boolean THEN x.author END) x.* FROM (
 			SELECT x.* FROM results x WHERE x.site = :site AND x.name = :name AND x.held = :held
@@ -184,15 +184,15 @@ found AS (
 		SELECT FROM results h WHERE h.site = :site AND h.revision = :revision AND h.name = :name
 			AND h.created_at >= x.created_at AND (NOT :each::boolean OR h.author IS NOT DISTINCT FROM x.author))),
 named AS (
-	INSERT INTO reported (site, revision, name) SELECT DISTINCT site, :revision::bigint, name FROM found
+	INSERT INTO reported (site, revision, name) SELECT DISTINCT :site, :revision::bigint, name FROM found
 	ON CONFLICT DO NOTHING),
 copied AS (
 	INSERT INTO results (site, revision, name, status, validator, errors, created_at, message, carried_from, inputs, held,
 		url, author, author_name)
-	SELECT x.site, :revision, x.name, x.status, x.validator, x.errors, x.created_at, x.message, x.origin, x.inputs, x.held,
+	SELECT :site, :revision, x.name, x.status, x.validator, x.errors, x.created_at, x.message, x.origin, x.inputs, x.held,
 		x.url, x.author, x.author_name FROM found x ORDER BY x.created_at, x.id)
 INSERT INTO outbox (site, type, revision, subject, data, withheld)
-SELECT DISTINCT site, 'purser.validation.posted', :revision::bigint, :subject, :data, NULL FROM found;
+SELECT DISTINCT :site, 'purser.validation.posted', :revision::bigint, :subject, :data, NULL FROM found;
 
 -- name: CarriedOutcomes
 -- selects the outcomes that CarryResults copies, with the columns of OutcomesAbout.
@@ -201,7 +201,7 @@ SELECT n.revision, n.name, x.status, x.created_at, coalesce(x.message, ''),
 	coalesce(x.carried_from, x.revision), coalesce(x.inputs, ''), coalesce(x.url, ''),
 	coalesce(nullif(x.author_name, ''), x.author, '')
 FROM reported n CROSS JOIN LATERAL (SELECT * FROM results
-	WHERE site = n.site AND revision = n.revision AND name = n.name ORDER BY id DESC LIMIT 1) x
+	WHERE site = :site AND revision = n.revision AND name = n.name ORDER BY id DESC LIMIT 1) x
 WHERE n.site = :site AND n.revision = :from AND NOT starts_with(n.name, 'deckhand-')
 	AND n.name NOT IN ('purser-coverage-validation', 'puppet-override-validation', 'murano-package-validation');
 
@@ -214,10 +214,10 @@ SELECT o.* FROM (
 		WHEN :tag::text IS NOT NULL THEN ARRAY(SELECT max(revision) FROM tags WHERE site = :site AND tag = :tag)
 		ELSE ARRAY(SELECT head FROM sites WHERE site = :site) END)) l (revision)
 CROSS JOIN LATERAL (
-	SELECT now(), ARRAY(SELECT t.tag FROM tags t WHERE t.site = r.site AND t.revision = r.revision ORDER BY t.tag),
+	SELECT now(), ARRAY(SELECT t.tag FROM tags t WHERE t.site = :site AND t.revision = r.revision ORDER BY t.tag),
 		r.revision, r.created_at, r.buckets, r.entries, r.kind, r.author, r.message, r.source, coalesce(r.origin, 0),
 		r.outside > 0 OR r.secret_fails
-			OR EXISTS (SELECT FROM entries f WHERE f.site = r.site AND f.revision = r.revision AND f.rule IS NOT NULL),
+			OR EXISTS (SELECT FROM entries f WHERE f.site = :site AND f.revision = r.revision AND f.rule IS NOT NULL),
 		r.client_versions, r.stamp, r.secret_fails, r.secret_outside, r.inapplicable
 	FROM revisions r WHERE r.site = :site AND r.revision = l.revision OFFSET 0) o
 ORDER BY revision;
@@ -257,7 +257,7 @@ CROSS JOIN LATERAL (
 		coalesce(nullif(x.author_name, ''), x.author, '')
 	FROM reported n CROSS JOIN LATERAL (SELECT status, created_at, message, errors, validator, carried_from, inputs, url,
 			author, author_name FROM results
-		WHERE site = n.site AND revision = n.revision AND name = n.name ORDER BY id DESC LIMIT 1) x
+		WHERE site = :site AND revision = n.revision AND name = n.name ORDER BY id DESC LIMIT 1) x
 	WHERE n.site = :site AND n.revision = l.revision
 	UNION ALL
 	SELECT r.revision, own.name, 'success', r.created_at, '', NULL::text, NULL::text, 0, '', '', ''
@@ -302,7 +302,7 @@ FROM unnest(:numbers::bigint[]) r (revision) CROSS JOIN LATERAL (
 -- an event, and numbering that event makes it or a later one the newest. The state is empty while events wait to be
 -- numbered. These are looked for by index, because other plans would visit all that were deleted lately.
 SELECT now(), coalesce((SELECT f.newest || ' ' || e.at FROM feeds f
-	JOIN events e ON e.site = f.site AND e.number = f.newest
+	JOIN events e ON e.site = :site AND e.number = f.newest
 	WHERE f.site = :site AND (SELECT id FROM outbox WHERE site = :site ORDER BY id LIMIT 1) IS NULL), '');
 
 -- name: ReportedOf
@@ -335,7 +335,7 @@ WHERE site = :site AND revision = :revision AND id = ANY(:ids);
 -- name: WorstResults
 -- looks for one failure of each name.
 SELECT n.name, coalesce(x.status, 'success') FROM reported n LEFT JOIN LATERAL (
-	SELECT status FROM results WHERE site = n.site AND revision = n.revision AND name = n.name
+	SELECT status FROM results WHERE site = :site AND revision = n.revision AND name = n.name
 		AND status <> 'success' ORDER BY status LIMIT 1) x ON true
 WHERE n.site = :site AND n.revision = :revision
 UNION ALL

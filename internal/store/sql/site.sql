@@ -21,7 +21,7 @@ SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, s.texts FROM sit
 -- name: LockBase
 -- is LockHead, with the stamp of a revision, 0 if it does not exist, and the version of the schema.
 SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, s.texts,
-	coalesce((SELECT r.stamp FROM revisions r WHERE r.site = s.site AND r.revision = :revision), 0),
+	coalesce((SELECT r.stamp FROM revisions r WHERE r.site = :site AND r.revision = :revision), 0),
 	(SELECT version FROM schema_migrations LIMIT 1)
 FROM sites s WHERE s.site = :site FOR UPDATE;
 
@@ -31,9 +31,9 @@ SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, s.texts, now() F
 -- name: HeadAround
 -- adds the stamp and the author of a revision, null if it does not exist, and its neighbours.
 SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, s.texts, o.stamp, o.author_id,
-	coalesce((SELECT max(revision) FROM revisions r WHERE r.site = s.site AND r.revision < :revision), 0),
-	coalesce((SELECT min(revision) FROM revisions r WHERE r.site = s.site AND r.revision > :revision), 0)
-FROM sites s LEFT JOIN revisions o ON o.site = s.site AND o.revision = :revision WHERE s.site = :site;
+	coalesce((SELECT max(revision) FROM revisions r WHERE r.site = :site AND r.revision < :revision), 0),
+	coalesce((SELECT min(revision) FROM revisions r WHERE r.site = :site AND r.revision > :revision), 0)
+FROM sites s LEFT JOIN revisions o ON o.site = :site AND o.revision = :revision WHERE s.site = :site;
 
 -- name: LatestRevision
 SELECT head FROM sites WHERE site = :site;
@@ -48,6 +48,6 @@ SELECT revision FROM revisions WHERE site = :site AND revision = :revision AND s
 -- selects the columns that scanRevision reads.
 SELECT r.revision, r.created_at, r.buckets, r.entries, r.kind, r.author, r.message, r.source, coalesce(r.origin, 0),
 	r.outside > 0 OR r.secret_fails
-		OR EXISTS (SELECT FROM entries f WHERE f.site = r.site AND f.revision = r.revision AND f.rule IS NOT NULL),
+		OR EXISTS (SELECT FROM entries f WHERE f.site = :site AND f.revision = r.revision AND f.rule IS NOT NULL),
 	r.client_versions, r.stamp, r.secret_fails, r.secret_outside, r.inapplicable
 FROM revisions r WHERE r.site = :site AND r.revision = (SELECT head FROM sites WHERE site = :site);

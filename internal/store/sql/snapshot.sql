@@ -22,13 +22,13 @@ CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = :site AND dig
 ORDER BY d.place;
 
 -- name: KnownContents
-SELECT digest, sealed, EXISTS (SELECT FROM archives a WHERE a.site = c.site AND a.content = c.digest)
+SELECT digest, sealed, EXISTS (SELECT FROM archives a WHERE a.site = :site AND a.content = c.digest)
 FROM contents c WHERE site = :site AND digest = ANY(:digests);
 
 -- name: AllLive
 SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
 	d.path, d.line, c.body, c.sealed
-FROM documents d JOIN contents c ON c.site = d.site AND c.digest = d.content
+FROM documents d JOIN contents c ON c.site = :site AND c.digest = d.content
 WHERE d.site = :site AND d.until IS NULL AND NOT EXISTS (SELECT FROM sites s WHERE s.site = :site AND s.stamp = :known)
 ORDER BY d.place;
 
@@ -105,7 +105,7 @@ WHERE v.site = :site AND v.until IS NULL;
 -- name: FailingDocuments
 SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
 	d.path, d.line, c.body, c.sealed
-FROM documents d JOIN contents c ON c.site = d.site AND c.digest = d.content
+FROM documents d JOIN contents c ON c.site = :site AND c.digest = d.content
 WHERE d.site = :site AND d.id IN (SELECT v.document FROM violations v WHERE v.site = :site AND v.until IS NULL);
 
 -- name: NewestOccupied
@@ -114,7 +114,7 @@ SELECT bucket FROM occupancies WHERE site = :site AND until IS NULL ORDER BY buc
 -- name: NewestFallback
 SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
 	d.path, d.line, c.body, c.sealed
-FROM documents d JOIN contents c ON c.site = d.site AND c.digest = d.content
+FROM documents d JOIN contents c ON c.site = :site AND c.digest = d.content
 WHERE d.site = :site AND d.schema LIKE 'deckhand/LayeringPolicy/%' ORDER BY d.since DESC LIMIT 1;
 
 -- name: ChecksByContent

@@ -6,13 +6,13 @@
 -- has had fewer than :most waivers, and the id, which is null if the waiver was not added: because of these, because it
 -- would have ended already, or because it would last longer than :longest.
 WITH r AS (
-	SELECT r.site, r.revision, now() AS at, coalesce(:until::timestamptz, now() + :lasts::interval) AS until,
+	SELECT r.revision, now() AS at, coalesce(:until::timestamptz, now() + :lasts::interval) AS until,
 		(SELECT count(*) < :most::bigint FROM waivers w WHERE w.site = :site AND w.revision = :revision) AS fits
 	FROM revisions r WHERE r.site = :site AND r.revision = :revision
 		AND (:stamps::bigint[] IS NULL OR r.stamp = ANY(:stamps)) FOR KEY SHARE),
 done AS (
 	INSERT INTO waivers (site, revision, validation, reason, user_id, user_name, created_at, until)
-	SELECT site, revision, :validation, :reason, :user_id, :user_name, at, until FROM r
+	SELECT :site, revision, :validation, :reason, :user_id, :user_name, at, until FROM r
 	WHERE fits AND until > at AND until <= at + :longest::interval RETURNING *),
 audited AS (
 	INSERT INTO audit (site, at, user_id, user_name, project, end_user, rule, method, target, revision, status, error,
@@ -24,7 +24,7 @@ audited AS (
 	WHERE :audit::json IS NOT NULL AND EXISTS (SELECT FROM done)),
 told AS (
 	INSERT INTO outbox (site, type, revision, subject, data, withheld)
-	SELECT site, 'purser.waiver.created', revision, 'revisions/' || revision || '/waivers/' || id,
+	SELECT :site, 'purser.waiver.created', revision, 'revisions/' || revision || '/waivers/' || id,
 		json_build_object('revision', revision, 'id', id, 'validation', validation, 'reason', reason,
 			'by', coalesce(nullif(user_name, ''), user_id),
 			'expiresAt', to_char(until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US')), NULL FROM done)
@@ -34,11 +34,11 @@ SELECT r.at, r.until, r.fits, done.id FROM r LEFT JOIN done ON true;
 -- ends an active waiver of a revision that has one of the stamps, or any if these are null, as AddWaiver adds one. It gives
 -- a row if the revision exists: whether it has the waiver, and whether this has ended it.
 WITH r AS (
-	SELECT r.site, r.revision FROM revisions r WHERE r.site = :site AND r.revision = :revision
+	SELECT r.revision FROM revisions r WHERE r.site = :site AND r.revision = :revision
 		AND (:stamps::bigint[] IS NULL OR r.stamp = ANY(:stamps)) FOR KEY SHARE),
 done AS (
 	UPDATE waivers w SET ended_at = now(), ended_by = :ended_by FROM r
-	WHERE w.site = r.site AND w.revision = r.revision AND w.id = :id AND w.ended_at IS NULL AND w.until > now()
+	WHERE w.site = :site AND w.revision = r.revision AND w.id = :id AND w.ended_at IS NULL AND w.until > now()
 	RETURNING w.*),
 audited AS (
 	INSERT INTO audit (site, at, user_id, user_name, project, end_user, rule, method, target, revision, status, error,
@@ -50,7 +50,7 @@ audited AS (
 	WHERE :audit::json IS NOT NULL AND EXISTS (SELECT FROM done)),
 told AS (
 	INSERT INTO outbox (site, type, revision, subject, data, withheld)
-	SELECT site, 'purser.waiver.ended', revision, 'revisions/' || revision || '/waivers/' || id,
+	SELECT :site, 'purser.waiver.ended', revision, 'revisions/' || revision || '/waivers/' || id,
 		json_build_object('revision', revision, 'id', id, 'validation', validation, 'by', ended_by), NULL FROM done)
 SELECT EXISTS (SELECT FROM waivers w WHERE w.site = :site AND w.revision = :revision AND w.id = :id),
 	EXISTS (SELECT FROM done)
@@ -59,7 +59,7 @@ FROM r;
 -- name: CarryWaivers
 -- copies the active waivers of another revision with their ends.
 INSERT INTO waivers (site, revision, validation, reason, user_id, user_name, created_at, until, carried_from)
-SELECT site, :revision::bigint, validation, reason, user_id, user_name, created_at, until,
+SELECT :site, :revision::bigint, validation, reason, user_id, user_name, created_at, until,
 	coalesce(carried_from, revision)
 FROM waivers WHERE site = :site AND revision = :from AND ended_at IS NULL AND until > now() ORDER BY id;
 

@@ -2,11 +2,13 @@ package storetest
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +21,30 @@ import (
 
 // Variable is the environment variable that names a server to test with.
 const Variable = "PURSER_TEST_DATABASE_URL"
+
+// Partitions is the environment variable with the number of partitions by site that each table of the migrated database
+// gets; without it the tables are plain.
+const Partitions = "PURSER_TEST_PARTITIONS"
+
+//go:embed partitioned.sql
+var partitioned string
+
+// partition partitions the tables of a database by site if Partitions says so.
+func partition(ctx context.Context, url string) (err error) {
+	number := os.Getenv(Partitions)
+	if number == "" {
+		return nil
+	}
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return fmt.Errorf("partition tables: %w", err)
+	}
+	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
+	if _, err := conn.Exec(ctx, strings.ReplaceAll(partitioned, ":partitions", number)); err != nil {
+		return fmt.Errorf("partition tables: %w", err)
+	}
+	return nil
+}
 
 // server is the Postgres of this test binary.
 type server struct {
@@ -130,6 +156,9 @@ func (s *server) makeTemplate() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := migration.Migrate(ctx, withDatabase(s.url, s.template)); err != nil {
+		return err
+	}
+	if err := partition(ctx, withDatabase(s.url, s.template)); err != nil {
 		return err
 	}
 	return s.exec("ALTER DATABASE " + s.template + " ALLOW_CONNECTIONS false")
