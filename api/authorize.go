@@ -124,7 +124,7 @@ func (s *server) reauthorize(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// owner returns the owner of a request for budget.Shares: the user or, if callers are anonymous, the client's address.
+// owner returns the user of a request for budget.Owner: the caller or, if callers are anonymous, the client's address.
 func (s *server) owner(r *http.Request) string {
 	if caller := infoOf(r).caller.UserID; caller != "" && !s.Access.Anonymous {
 		return "user " + caller
@@ -132,9 +132,9 @@ func (s *server) owner(r *http.Request) string {
 	return "address " + remoteAddress(r)
 }
 
-// withOwner returns a request whose context has its owner.
+// withOwner returns a request whose context has its owner, with the site that it is about.
 func (s *server) withOwner(r *http.Request) *http.Request {
-	return r.WithContext(budget.WithOwner(r.Context(), s.owner(r)))
+	return r.WithContext(budget.WithOwner(r.Context(), budget.Owner{User: s.owner(r), Site: revisions.DefaultSite}))
 }
 
 // caller returns the user who authenticated for a request; zero if callers are anonymous.

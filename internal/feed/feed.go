@@ -74,7 +74,7 @@ func (f *Feed) join(ctx context.Context) *pass {
 	if f.next == nil {
 		f.next = &pass{done: make(chan struct{})}
 		// It is for others too, so it does not end with this caller, and is not counted as theirs.
-		go f.run(budget.WithOwner(context.WithoutCancel(ctx), ""), f.next)
+		go f.run(budget.WithOwner(context.WithoutCancel(ctx), budget.Owner{}), f.next)
 	}
 	return f.next
 }

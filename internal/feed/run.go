@@ -4,12 +4,13 @@ import (
 	"context"
 	"time"
 
+	"purser/internal/budget"
 	"purser/internal/fault"
 )
 
 // Wait reserves a wait for an owner, of whom none can take all of them (budget.Shares). end must be called. Faults:
-// Unavailable if no wait is free, Throttled if the owner has his share.
-func (f *Feed) Wait(owner string) (end func(), err error) {
+// Unavailable if no wait is free, Throttled if its user or its site has its share.
+func (f *Feed) Wait(owner budget.Owner) (end func(), err error) {
 	if end := f.waits.Try(owner, 1); end != nil {
 		select {
 		case f.arrived <- struct{}{}:
@@ -18,8 +19,8 @@ func (f *Feed) Wait(owner string) (end func(), err error) {
 		return end, nil
 	}
 	const retryAfter = 5 * time.Second
-	refused := fault.New(fault.Throttled, "HTTPTooManyRequests", "As many requests of this user wait already as one user "+
-		"may have of the %d that may wait (--max-waits); ask without wait, or later", f.MaxWaits)
+	refused := fault.New(fault.Throttled, "HTTPTooManyRequests", "As many requests of this user or of this site wait "+
+		"already as one may have of the %d that may wait (--max-waits); ask without wait, or later", f.MaxWaits)
 	if f.Waiting() >= f.MaxWaits {
 		refused = fault.New(fault.Unavailable, "HTTPServiceUnavailable",
 			"%d requests wait already, the most that may (--max-waits); ask without wait, or later", f.MaxWaits)
