@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"purser/internal/budget"
 	"purser/internal/fault"
 	"purser/internal/revisions"
+	"purser/internal/sites"
 )
 
 // Pseudo rules of endpoints that need no rule of package authz.
@@ -103,6 +105,29 @@ func (s *server) countRequest(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return nil
+}
+
+// changeWindow is the time in which the changes of a site are counted.
+const changeWindow = time.Minute
+
+// countChange counts a change of a site, which may have limits of its own. It keeps two numbers for each site that was
+// changed within two minutes. Fault: Throttled if the site has as many changes as it may.
+func (s *server) countChange(w http.ResponseWriter, r *http.Request, site string, limits sites.Limits) error {
+	most, by := s.Bounds.Changes, "--site-changes"
+	if limits.Changes != nil {
+		most, by = *limits.Changes, "the limit of the site"
+	}
+	if most <= 0 {
+		return nil
+	}
+	limited := r.WithContext(httprate.WithRequestLimit(r.Context(), int(min(most, math.MaxInt32))))
+	if !s.changed.OnLimit(w, limited, site) {
+		return nil
+	}
+	f := fault.New(fault.Throttled, "HTTPTooManyRequests", "The site %s had %d changes by this server within a minute, the "+
+		"most that %s allows; nothing was changed, send the change later", site, most, by)
+	f.RetryAfter = changeWindow
+	return f
 }
 
 // reauthorize checks that the caller of a stream still has the right to read it.
