@@ -124,8 +124,8 @@ func (s *server) countChange(w http.ResponseWriter, r *http.Request, site string
 	if !s.changed.OnLimit(w, limited, site) {
 		return nil
 	}
-	f := fault.New(fault.Throttled, "HTTPTooManyRequests", "The site %s had %d changes by this server within a minute, the "+
-		"most that %s allows; nothing was changed, send the change later", site, most, by)
+	f := fault.New(fault.Throttled, "HTTPTooManyRequests", "The site %s had %d changes by this server within a minute, "+
+		"the most that %s allows; nothing was changed, send the change later", site, most, by)
 	f.RetryAfter = changeWindow
 	return f
 }

@@ -76,7 +76,9 @@ func (s *server) change(r *http.Request, q *params, status int) (revisions.Optio
 func (s *server) limits(*http.Request) sites.Limits { return sites.Limits{} }
 
 // countedChange is change for what makes a revision. It counts those that are no dry runs. Fault: Throttled.
-func (s *server) countedChange(w http.ResponseWriter, r *http.Request, q *params, status int) (revisions.Options, error) {
+func (s *server) countedChange(w http.ResponseWriter, r *http.Request, q *params, status int) (
+	revisions.Options, error,
+) {
 	options, err := s.change(r, q, status)
 	if err == nil && !options.DryRun {
 		err = s.countChange(w, r, revisions.DefaultSite, s.limits(r))

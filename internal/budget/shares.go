@@ -72,8 +72,8 @@ func (s *Shares) Try(owner Owner, weight int64) (release func()) {
 }
 
 // Acquire takes what is claimed for the owner of ctx, and waits until it is free. Claims are granted in the order of
-// arrival, urgent ones first, and sites take turns; a claim beyond its owner's share lets the others pass. If ctx ends first, the error is
-// its cause. Otherwise release must be called, and may be called again.
+// arrival, urgent ones first, and sites take turns; a claim beyond its owner's share lets the others pass. If ctx ends
+// first, the error is its cause. Otherwise release must be called, and may be called again.
 func (s *Shares) Acquire(ctx context.Context, of Claim) (release func(), err error) {
 	c := s.claim(OwnerOf(ctx), of)
 	s.mu.Lock()

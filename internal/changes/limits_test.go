@@ -199,8 +199,15 @@ func TestPruneDue(t *testing.T) {
 		prunable, keep int
 		due            bool
 	}{
-		{0, 1, false}, {1, 1, true}, {1, 9, true}, {1, 19, true}, {1, 20, false}, {2, 20, true},
-		{99, 1000, false}, {100, 1000, true}, {5000, 1000, true},
+		{0, 1, false},
+		{1, 1, true},
+		{1, 9, true},
+		{1, 19, true},
+		{1, 20, false},
+		{2, 20, true},
+		{99, 1000, false},
+		{100, 1000, true},
+		{5000, 1000, true},
 	} {
 		if got := pruneDue(c.prunable, c.keep); got != c.due {
 			t.Errorf("%d beyond %d: %v", c.prunable, c.keep, got)

@@ -32,8 +32,8 @@ func (s *Service) Prune(ctx context.Context, keep int, options revisions.Options
 	return pruned, nil
 }
 
-// KeepPruned prunes a site for the server itself: it keeps the newest revisions and tagged ones, as Prune, but runs only
-// if it is due, and never in an archived site. It keeps all if keep is 0. The event of a prune tells of it.
+// KeepPruned prunes a site for the server itself: it keeps the newest revisions and tagged ones, as Prune does, but
+// only if that is due, and never in an archived site. It keeps all if keep is 0. The event of a prune tells of it.
 func (s *Service) KeepPruned(ctx context.Context, keep int) (pruned revisions.Pruned, err error) {
 	if keep <= 0 {
 		return pruned, nil
