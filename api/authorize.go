@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"purser/internal/budget"
 	"purser/internal/fault"
 	"purser/internal/revisions"
+	"purser/internal/sites"
 )
 
 // Pseudo rules of endpoints that need no rule of package authz.
@@ -108,6 +110,29 @@ func (s *server) countRequest(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// changeWindow is the time in which the changes of a site are counted.
+const changeWindow = time.Minute
+
+// countChange counts a change of a site, which may have limits of its own. It keeps two numbers for each site that was
+// changed within two minutes. Fault: Throttled if the site has as many changes as it may.
+func (s *server) countChange(w http.ResponseWriter, r *http.Request, site string, limits sites.Limits) error {
+	most, by := s.Bounds.Changes, "--site-changes"
+	if limits.Changes != nil {
+		most, by = *limits.Changes, "the limit of the site"
+	}
+	if most <= 0 {
+		return nil
+	}
+	limited := r.WithContext(httprate.WithRequestLimit(r.Context(), int(min(most, math.MaxInt32))))
+	if !s.changed.OnLimit(w, limited, site) {
+		return nil
+	}
+	f := fault.New(fault.Throttled, "HTTPTooManyRequests", "The site %s had %d changes by this server within a minute, "+
+		"the most that %s allows; nothing was changed, send the change later", site, most, by)
+	f.RetryAfter = changeWindow
+	return f
+}
+
 // reauthorize checks that the caller of a stream still has the right to read it.
 func (s *server) reauthorize(w http.ResponseWriter, r *http.Request) error {
 	info := infoOf(r)
@@ -127,7 +152,7 @@ func (s *server) reauthorize(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// owner returns the owner of a request for budget.Shares: the user or, if callers are anonymous, the client's address.
+// owner returns the user of a request for budget.Owner: the caller or, if callers are anonymous, the client's address.
 func (s *server) owner(r *http.Request) string {
 	if caller := infoOf(r).caller.UserID; caller != "" && !s.Access.Anonymous {
 		return "user " + caller
@@ -135,9 +160,9 @@ func (s *server) owner(r *http.Request) string {
 	return "address " + remoteAddress(r)
 }
 
-// withOwner returns a request whose context has its owner.
+// withOwner returns a request whose context has its owner, with the site that it is about.
 func (s *server) withOwner(r *http.Request) *http.Request {
-	return r.WithContext(budget.WithOwner(r.Context(), s.owner(r)))
+	return r.WithContext(budget.WithOwner(r.Context(), budget.Owner{User: s.owner(r), Site: siteOf(r)}))
 }
 
 // caller returns the user who authenticated for a request; zero if callers are anonymous.

@@ -45,7 +45,7 @@ func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *params,
 	put func(body []byte, media document.Media, options revisions.Options) (changes.Written, error),
 ) error {
 	findings := q.flag("findings", false)
-	options, err := s.change(r, q, http.StatusOK)
+	options, err := s.countedChange(w, r, q, http.StatusOK)
 	if err != nil {
 		return err
 	}
@@ -236,7 +236,7 @@ func (s *server) rollback(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	options, err := s.change(r, paramsOf(r), http.StatusCreated)
+	options, err := s.countedChange(w, r, paramsOf(r), http.StatusCreated)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"purser/internal/authz"
 	"purser/internal/fault"
 	"purser/internal/revisions"
+	"purser/internal/sites"
 )
 
 // about reads the options of a write about a numbered revision. status is that of the answer if the write is made.
@@ -59,6 +60,7 @@ func (s *server) change(r *http.Request, q *params, status int) (revisions.Optio
 	if err == nil {
 		options.Rendered, _, err = s.renderedAsked(r, q, dryRun)
 	}
+	options.MaxDocuments = s.limits(r).Documents
 	options.WithoutUse = !s.allows(r, authz.UseEncryptedDocuments)
 	if most >= 0 {
 		options.MaxDeleted = &most
@@ -66,6 +68,20 @@ func (s *server) change(r *http.Request, q *params, status int) (revisions.Optio
 	options.Audit = s.auditEvent(r, status)
 	if err == nil {
 		options.Source, err = source(r)
+	}
+	return options, err
+}
+
+// limits returns the limits that the site of a request has of its own.
+func (s *server) limits(r *http.Request) sites.Limits { return infoOf(r).settings.Limits }
+
+// countedChange is change for what makes a revision. It counts those that are no dry runs. Fault: Throttled.
+func (s *server) countedChange(w http.ResponseWriter, r *http.Request, q *params, status int) (
+	revisions.Options, error,
+) {
+	options, err := s.change(r, q, status)
+	if err == nil && !options.DryRun {
+		err = s.countChange(w, r, siteOf(r), s.limits(r))
 	}
 	return options, err
 }

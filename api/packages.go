@@ -22,7 +22,7 @@ func (s *server) putPackage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	options, err := s.change(r, paramsOf(r), http.StatusOK)
+	options, err := s.countedChange(w, r, paramsOf(r), http.StatusOK)
 	if err != nil {
 		return err
 	}

@@ -87,6 +87,7 @@ type Access struct {
 // Bounds limit the requests in progress of one caller, and of all callers together.
 type Bounds struct {
 	Rate    int   // requests per second of one user, on average over ten seconds; 0: unlimited
+	Changes int64 // of a site within a minute, if it has no limit of its own; 0: unlimited
 	Ingests int   // uploads of documents that one user may have in progress; 0: unlimited
 	Memory  int64 // bytes of all uploads in progress; at least 1
 	// Patience is the maximum time that a request waits for memory, and then for its body to arrive.
@@ -99,6 +100,7 @@ type server struct {
 	Config
 
 	rates        []userRate                  // none if the rate is unlimited
+	changed      userRate                    // counts the changes of each site
 	ownPages     *http.CrossOriginProtection // refuses changes by pages of other sites
 	uploads      *uploads
 	waits        waits
@@ -112,8 +114,9 @@ type server struct {
 // New returns the handler of the whole API.
 func New(config Config) http.Handler {
 	s := &server{
-		Config: config, rates: newUserRates(config.Bounds.Rate), ownPages: ownPages(config.PublicURL),
-		uploads: newUploads(config.Bounds.Ingests, config.Bounds.Memory, config.Bounds.Patience), waits: newWaits(),
+		Config: config, rates: newUserRates(config.Bounds.Rate), changed: newUserRate(0, changeWindow),
+		ownPages: ownPages(config.PublicURL),
+		uploads:  newUploads(config.Bounds.Ingests, config.Bounds.Memory, config.Bounds.Patience), waits: newWaits(),
 		answers: newAnswerWriter(config.CacheSize, config.Bounds.Writing), compressions: newCompressions(),
 		exposition: Metrics(config.Registry), contract: contractOf(config.OpenAPI),
 	}

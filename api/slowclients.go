@@ -26,12 +26,12 @@ const (
 const smallAnswer = 64 << 10 // an answer that fits into the buffers of the connection
 
 // try reserves the memory of size bytes that a stream of documents holds until its client has read it; end releases it.
-// It is nil if the caller has his share.
+// It is nil if the caller or the site has its share.
 func (a *answerWriter) try(ctx context.Context, size int) (end func()) {
 	if size <= smallAnswer {
 		return func() {}
 	}
-	return a.unsent.Try(budget.Owner(ctx), int64(size))
+	return a.unsent.Try(budget.OwnerOf(ctx), int64(size))
 }
 
 // reserve is try, but waits for memory. The request gives its permit back. Fault: Unavailable.
@@ -79,7 +79,7 @@ func (a *answerWriter) begin(w http.ResponseWriter, r *http.Request, size int) (
 	var release func()
 	slow := time.AfterFunc(promptly, func() {
 		defer close(decided)
-		if release = a.unsent.Try(budget.Owner(ctx), int64(size)); release == nil {
+		if release = a.unsent.Try(budget.OwnerOf(ctx), int64(size)); release == nil {
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Now())
 		}
 		budget.Yield(ctx)

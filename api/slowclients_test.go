@@ -81,7 +81,7 @@ func TestWriter_Reserve(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		writer := newAnswerWriter(0, time.Minute)
-		slow, other := budget.WithOwner(t.Context(), "slow"), budget.WithOwner(t.Context(), "other")
+		slow, other := ownedBy(t, "slow"), ownedBy(t, "other")
 		first := writer.try(slow, maxUnsent/2)
 		if first == nil || writer.try(slow, maxUnsent/4) != nil {
 			t.Error("a caller has more than his share, or nothing")

@@ -15,8 +15,8 @@ import (
 	"purser/internal/fault"
 )
 
-// uploads bounds the uploads of documents in progress: those of one user, and the memory of all, of which each user has
-// a share.
+// uploads bounds the uploads of documents in progress: those of one user, and the memory of all, of which each user
+// and each site has a share.
 type uploads struct {
 	perUser  int // 0: unlimited
 	patience time.Duration
@@ -110,7 +110,8 @@ func (u *uploads) reserve(r *http.Request, memory *budget.Shares, of budget.Clai
 		return nil, fmt.Errorf("wait for memory: %w", context.Cause(r.Context()))
 	}
 	f := fault.New(fault.Unavailable, "HTTPServiceUnavailable",
-		"Uploads of this user or of others kept the memory for bodies in use (--ingest-memory); nothing was stored")
+		"Uploads of this user, of this site or of others kept the memory for bodies in use (--ingest-memory); nothing was "+
+			"stored")
 	f.RetryAfter = max(patience, time.Second).Round(time.Second)
 	return nil, f.Unstored()
 }

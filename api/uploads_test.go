@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -62,10 +63,16 @@ func TestUploads_Read_deadlock(t *testing.T) {
 	})
 }
 
+// ownedBy returns a context of a test for requests of a user.
+func ownedBy(t *testing.T, user string) context.Context {
+	t.Helper()
+	return budget.WithOwner(t.Context(), budget.Owner{User: user})
+}
+
 // upload reads a body of an announced size and releases its memory.
 func upload(t *testing.T, uploads *uploads, owner string, body io.Reader, size int64) error {
 	t.Helper()
-	r := httptest.NewRequestWithContext(budget.WithOwner(t.Context(), owner), http.MethodPut, "/", body)
+	r := httptest.NewRequestWithContext(ownedBy(t, owner), http.MethodPut, "/", body)
 	r.ContentLength = size
 	_, _, end, err := uploads.readLarge(httptest.NewRecorder(), r, 32*mib)
 	if err == nil {

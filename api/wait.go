@@ -83,7 +83,7 @@ func (s *server) waitPlace(r *http.Request) (leave func(), err error) {
 		return nil, fault.New(fault.Invalid, "HTTPBadRequest", "The URL and the headers of a request that waits may "+
 			"have %d bytes; these have %d. Send fewer, or ask without wait.", maxWaitingHeader, size)
 	}
-	return s.at(r).Feed.Wait(budget.Owner(r.Context()))
+	return s.at(r).Feed.Wait(budget.OwnerOf(r.Context()))
 }
 
 // waitedAnswerTime is the time to make and write an answer after the wait.

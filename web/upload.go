@@ -72,7 +72,7 @@ func (s *server) uploading(show handler) http.HandlerFunc {
 			v.fail(err)
 			return
 		}
-		ctx, cancel := context.WithTimeout(budget.WithOwner(r.Context(), v.caller.User.ID), patience)
+		ctx, cancel := context.WithTimeout(budget.WithOwner(r.Context(), v.owner(v.caller.User.ID)), patience)
 		defer cancel()
 		end, err := s.uploads.Acquire(ctx, budget.Claim{Weight: 1})
 		if err != nil {

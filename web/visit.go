@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"purser/internal/budget"
+	"purser/internal/sites"
 	"purser/internal/wire"
 	"purser/web/signin"
 )
@@ -93,11 +94,14 @@ func (s *server) answer(ctx context.Context, w http.ResponseWriter, r *http.Requ
 // maker makes an answer, and returns a function that sends it.
 type maker func(ctx context.Context, v *visit) (send func(), err error)
 
-// inTurn generates an answer when a place is free. Places are shared among the users or, for those who are not signed
-// in, their addresses.
+// owner returns the owner of a visit by a user.
+func (v *visit) owner(user string) budget.Owner { return budget.Owner{User: user, Site: sites.Default} }
+
+// inTurn generates an answer when a place is free. Places are shared among the sites, and among the users or, for those
+// who are not signed in, their addresses.
 func (v *visit) inTurn(ctx context.Context, get maker) (send func(), err error) {
 	host, _, _ := net.SplitHostPort(v.RemoteAddr) // tests have none
-	end, err := v.making.Acquire(budget.WithOwner(ctx, cmp.Or(v.session.Token, host)), budget.Claim{Weight: 1})
+	end, err := v.making.Acquire(budget.WithOwner(ctx, v.owner(cmp.Or(v.session.Token, host))), budget.Claim{Weight: 1})
 	if err != nil {
 		return nil, err
 	}

@@ -40,6 +40,8 @@ type limitFlags struct {
 	MaxBody         byteSize `help:"Size of a request body, decompressed." default:"32MiB" placeholder:"32MiB"`
 	MaxDocuments    int      `help:"Documents in a body." default:"100000"`
 	SiteDocuments   int      `help:"Documents of the site; changes that would add more are refused." default:"200000"`
+	SiteChanges     int64    `help:"Changes of a site in a minute, by this server; 0: unlimited." default:"600"`
+	SiteKeep        int      `help:"Revisions of a site that are kept besides tagged ones; 0: all." default:"0"`
 	MaxDocumentSize byteSize `help:"Size of a document, as written and with aliases expanded." default:"4MiB" placeholder:"4MiB"` //nolint:lll // a tag
 	MaxDepth        int      `help:"Nesting depth of a document." default:"100"`
 	MaxValues       int      `help:"Keys and values of a document, aliases expanded." default:"100000"`
@@ -70,8 +72,8 @@ func (f limitFlags) document() document.Limits {
 // bounds returns the bounds of the API. The bounds per user are left out if all callers are anonymous.
 func (f limitFlags) bounds(anonymous bool) api.Bounds {
 	bounds := api.Bounds{
-		Rate: f.RequestRate, Ingests: f.UserIngests, Memory: int64(*f.IngestMemory), Patience: f.ReadTimeout,
-		Writing: f.WriteTimeout,
+		Rate: f.RequestRate, Changes: f.SiteChanges, Ingests: f.UserIngests, Memory: int64(*f.IngestMemory),
+		Patience: f.ReadTimeout, Writing: f.WriteTimeout,
 	}
 	if anonymous {
 		bounds.Rate, bounds.Ingests = 0, 0
@@ -98,6 +100,8 @@ func (f limitFlags) validate() error {
 		{"--max-body", int64(f.MaxBody), 1},
 		{"--max-documents", int64(f.MaxDocuments), 1},
 		{"--site-documents", int64(f.SiteDocuments), 1},
+		{"--site-changes", f.SiteChanges, 0},
+		{"--site-keep", int64(f.SiteKeep), 0},
 		{"--max-document-size", int64(f.MaxDocumentSize), 1},
 		{"--max-depth", int64(f.MaxDepth), 1},
 		{"--max-values", int64(f.MaxValues), 1},

@@ -125,7 +125,7 @@ func (b *Budget) tryAdmit(ctx context.Context) bool {
 	}
 	defer b.mu.Unlock()
 	if !b.large.Load() && !b.ended {
-		if release := b.pool.permits.Try(Owner(ctx), 1); release != nil {
+		if release := b.pool.permits.Try(OwnerOf(ctx), 1); release != nil {
 			b.permit(release)
 		}
 	}

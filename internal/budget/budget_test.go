@@ -149,7 +149,7 @@ func TestPool_shares(t *testing.T) {
 		admit := func(owner string) <-chan func() {
 			admitted := make(chan func(), 1)
 			go func() {
-				ctx, end := pool.Begin(budget.WithOwner(t.Context(), owner))
+				ctx, end := pool.Begin(budget.WithOwner(t.Context(), budget.Owner{User: owner}))
 				if err := budget.NewMeter(ctx).Admit(); err != nil {
 					t.Errorf("%s: %v", owner, err)
 				}

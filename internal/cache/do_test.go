@@ -197,7 +197,7 @@ func TestCache_Do_owners(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				pool, outer, inner := budget.NewPool(2, time.Hour), cache.New[string, int](0), cache.New[string, int](0)
 				as := func(owner string) context.Context {
-					ctx, end := pool.Begin(budget.WithOwner(t.Context(), owner))
+					ctx, end := pool.Begin(budget.WithOwner(t.Context(), budget.Owner{User: owner}))
 					t.Cleanup(end)
 					return ctx
 				}
@@ -206,7 +206,7 @@ func TestCache_Do_owners(t *testing.T) {
 					_, err := inner.Do(ctx, "k", large)
 					return 0, 0, err
 				}
-				ctx, end := pool.Begin(budget.WithOwner(t.Context(), "a"))
+				ctx, end := pool.Begin(budget.WithOwner(t.Context(), budget.Owner{User: "a"}))
 				if _, _, err := large(ctx); err != nil { // a keeps his share
 					t.Fatal(err)
 				}

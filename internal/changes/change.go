@@ -339,8 +339,8 @@ func (s *Service) reread(ctx context.Context, p proposal, texts []revisions.Text
 
 // lockWrites waits until this process is appending no other change; unlock lets the next one begin. A large request
 // gives up its permit while it waits for the lock. With the returned context it needs none while it holds the lock, or
-// requests for the lock and for a permit could deadlock, and it counts as the server's own, or others would wait for
-// the share of its owner.
+// requests for the lock and for a permit could deadlock, and it counts as the site's own, or others would wait for
+// the share of its user.
 func (s *Service) lockWrites(ctx context.Context) (locked context.Context, unlock func(), err error) {
 	select {
 	case <-s.writes:
@@ -353,7 +353,7 @@ func (s *Service) lockWrites(ctx context.Context) (locked context.Context, unloc
 		}
 	}
 	began := s.Now()
-	return budget.WithOwner(budget.Exempt(ctx), ""), func() {
+	return budget.WithoutUser(budget.Exempt(ctx)), func() {
 		s.observe("turn", began)
 		s.writes <- struct{}{}
 	}, nil

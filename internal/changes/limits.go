@@ -69,7 +69,11 @@ func mayDelete(removed []*revisions.Stored) error {
 // documents as it adds is always allowed. Only viewers of encrypted documents, which are counted too, are told how many
 // there are. Fault: Conflict.
 func (s *Service) checkSize(live int, diff revisions.Diff, options revisions.Options) error {
-	if diff.Fits(live, s.SiteDocuments) {
+	most, by := s.SiteDocuments, "--site-documents"
+	if options.MaxDocuments != nil {
+		most, by = int(*options.MaxDocuments), "the limit of the site"
+	}
+	if diff.Fits(live, most) {
 		return nil
 	}
 	are := ""
@@ -77,9 +81,9 @@ func (s *Service) checkSize(live int, diff revisions.Diff, options revisions.Opt
 		are = fmt.Sprintf(" There are %d now.", live)
 	}
 	return fault.New(fault.Conflict, "SiteFull",
-		"The change adds more documents than it deletes (by %d), and the site would have more than the %d that "+
-			"--site-documents allows.%s Nothing was changed. Delete documents that are not needed, or have the operator "+
-			"raise the limit.", diff.Growth(), s.SiteDocuments, are)
+		"The change adds more documents than it deletes (by %d), and the site would have more than the %d that %s "+
+			"allows.%s Nothing was changed. Delete documents that are not needed, or have the operator raise the limit.",
+		diff.Growth(), most, by, are)
 }
 
 // maxRequired is the number of validations that the policies in force may list together. Each change and each status

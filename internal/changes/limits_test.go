@@ -166,6 +166,55 @@ func TestService_siteDocuments_meanwhile(t *testing.T) {
 	wantFault(t, err, fault.Conflict, told+" There are 2 now. Nothing was changed.")
 }
 
+// The limit that a site has of its own counts in the place of the server's, and is the one that is named.
+func TestService_siteDocuments_own(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		servers int
+		own     *int64
+		refused string
+	}{
+		"less":      {10, new(int64(1)), "more than the 1 that the limit of the site allows."},
+		"more":      {1, new(int64(2)), ""},
+		"none":      {1, new(int64(0)), ""},
+		"no own":    {1, nil, "more than the 1 that --site-documents allows."},
+		"as before": {2, nil, ""},
+	} {
+		s, _ := service()
+		put(t, s, "a", widget("w1", "{}"))
+		s.SiteDocuments = c.servers
+		_, err := putting("b", widget("w2", "{}"))(s, revisions.Options{MaxDocuments: c.own})
+		if c.refused != "" {
+			wantFault(t, err, fault.Conflict, c.refused)
+		} else if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A server prunes once a tenth of what it keeps can be pruned.
+func TestPruneDue(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		prunable, keep int
+		due            bool
+	}{
+		{0, 1, false},
+		{1, 1, true},
+		{1, 9, true},
+		{1, 19, true},
+		{1, 20, false},
+		{2, 20, true},
+		{99, 1000, false},
+		{100, 1000, true},
+		{5000, 1000, true},
+	} {
+		if got := pruneDue(c.prunable, c.keep); got != c.due {
+			t.Errorf("%d beyond %d: %v", c.prunable, c.keep, got)
+		}
+	}
+}
+
 // The policies in force list a bounded number of validations together; each policy counts as one at least.
 func TestService_tooManyValidations(t *testing.T) {
 	t.Parallel()

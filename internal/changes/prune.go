@@ -32,6 +32,25 @@ func (s *Service) Prune(ctx context.Context, keep int, options revisions.Options
 	return pruned, nil
 }
 
+// KeepPruned prunes a site for the server itself: it keeps the newest revisions and tagged ones, as Prune does, but
+// only if that is due, and never in an archived site. It keeps all if keep is 0. The event of a prune tells of it.
+func (s *Service) KeepPruned(ctx context.Context, keep int) (pruned revisions.Pruned, err error) {
+	if keep <= 0 {
+		return pruned, nil
+	}
+	prunable, err := s.Store.Prunable(ctx, keep)
+	if err != nil || !pruneDue(prunable, keep) {
+		return pruned, err
+	}
+	return s.Prune(ctx, keep, revisions.Options{})
+}
+
+// pruneDue reports whether so many revisions can be pruned that it is worth a prune: a tenth of those that are kept.
+func pruneDue(prunable, keep int) bool {
+	const part = 10
+	return prunable > 0 && prunable >= keep/part
+}
+
 // deleting returns the options of a deletion: with Compat it needs no permission to store encrypted documents.
 func (s *Service) deleting(options revisions.Options) revisions.Options {
 	options.CleartextOnly = options.CleartextOnly && !s.Compat

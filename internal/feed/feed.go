@@ -137,7 +137,7 @@ func (s Site) join(ctx context.Context) *pass {
 	}
 	of.next = &pass{done: make(chan struct{})}
 	// It is for others too, so it does not end with this caller, and is not counted as theirs.
-	go s.run(budget.WithOwner(context.WithoutCancel(ctx), ""), of, of.next)
+	go s.run(budget.WithOwner(context.WithoutCancel(ctx), budget.Owner{}), of, of.next)
 	return of.next
 }
 

@@ -6,12 +6,13 @@ import (
 	"sync"
 	"time"
 
+	"purser/internal/budget"
 	"purser/internal/fault"
 )
 
 // Wait reserves a wait for an owner, of whom none can take all of them (budget.Shares). end must be called. Faults:
-// Unavailable if no wait is free, Throttled if the owner has his share.
-func (s Site) Wait(owner string) (end func(), err error) {
+// Unavailable if no wait is free, Throttled if its user or its site has its share.
+func (s Site) Wait(owner budget.Owner) (end func(), err error) {
 	place := s.waits.Try(owner, 1)
 	if place != nil {
 		of := s.use(s.name)
@@ -27,8 +28,8 @@ func (s Site) Wait(owner string) (end func(), err error) {
 		}), nil
 	}
 	const retryAfter = 5 * time.Second
-	refused := fault.New(fault.Throttled, "HTTPTooManyRequests", "As many requests of this user wait already as one user "+
-		"may have of the %d that may wait (--max-waits); ask without wait, or later", s.MaxWaits)
+	refused := fault.New(fault.Throttled, "HTTPTooManyRequests", "As many requests of this user or of this site wait "+
+		"already as one may have of the %d that may wait (--max-waits); ask without wait, or later", s.MaxWaits)
 	if s.Waiting() >= s.MaxWaits {
 		refused = fault.New(fault.Unavailable, "HTTPServiceUnavailable",
 			"%d requests wait already, the most that may (--max-waits); ask without wait, or later", s.MaxWaits)

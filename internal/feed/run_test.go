@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"purser/internal/budget"
 	"purser/internal/events"
 	"purser/internal/fault"
 )
@@ -17,7 +18,7 @@ func TestFeed_Wait(t *testing.T) {
 	take := func(user string, want int) {
 		t.Helper()
 		for n := 0; ; n++ {
-			place, err := f.Wait(user)
+			place, err := f.Wait(budget.Owner{User: user, Site: "s"})
 			if err != nil {
 				if n != want {
 					t.Errorf("%s gets %d places, want %d: %v", user, n, want, err)
@@ -31,7 +32,7 @@ func TestFeed_Wait(t *testing.T) {
 	take("b", 3)
 	take("c", 1)
 	take("d", 1)
-	if _, err := f.Wait("e"); fault.KindOf(err) != fault.Unavailable {
+	if _, err := f.Wait(budget.Owner{User: "e", Site: "s"}); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("without a place: %v", err)
 	}
 	for _, place := range places {
@@ -123,7 +124,7 @@ func TestFeed_restored(t *testing.T) {
 	if got := subject(); got != "lost" {
 		t.Errorf("before: %s", got)
 	}
-	end, err := f.Wait("")
+	end, err := f.Wait(budget.Owner{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,8 @@ type Options struct {
 	Rendered bool
 	// MaxDeleted is the largest number of documents that the change may delete; nil means no limit.
 	MaxDeleted *int
+	// MaxDocuments is the limit of live documents that the site has of its own; nil means that of the server.
+	MaxDocuments *int64
 	// CleartextOnly refuses to store, replace or delete encrypted documents.
 	CleartextOnly bool
 	// WithoutUse refuses a change that makes documents depend on encrypted ones, or check them.

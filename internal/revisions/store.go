@@ -43,6 +43,8 @@ type Store interface {
 	// deleted. Stale unless the options expect the head; Forbidden if a version of an encrypted document would be deleted
 	// and the options are CleartextOnly.
 	Prune(ctx context.Context, keep int, options Options) (Pruned, error)
+	// Prunable returns how many revisions Prune would delete, 0 in an archived site.
+	Prunable(ctx context.Context, keep int) (int, error)
 	// Purge deletes everything; numbers start over at 1. Stale unless the options expect the head; Forbidden as for Prune.
 	Purge(ctx context.Context, options Options) error
 

@@ -45,7 +45,7 @@ func (g *gatherer[In, Out]) do(ctx context.Context, in In, bytes int,
 ) (out Out, err error) {
 	joined, place := g.join(in, bytes)
 	if place == 0 {
-		go g.write(budget.WithOwner(context.WithoutCancel(ctx), ""), joined, write) // it is for others too
+		go g.write(budget.WithoutUser(context.WithoutCancel(ctx)), joined, write) // it is for others too
 	}
 	select {
 	case <-joined.written:

@@ -42,6 +42,14 @@ func (s *Store) Prune(ctx context.Context, keep int, options revisions.Options) 
 	return pruned, err
 }
 
+// Prunable implements revisions.Store.
+func (s *Store) Prunable(ctx context.Context, keep int) (count int, err error) {
+	_, err = s.inSnapshot(ctx, general, func(q *questions) {
+		q.askRow([]any{&count}, stmt.CountPrunable, named{"site": s.site, "keep": keep})
+	})
+	return count, err
+}
+
 // wouldPrune returns the expected result of a prune, from one snapshot.
 func (s *Store) wouldPrune(ctx context.Context, keep int, options revisions.Options) (
 	pruned revisions.Pruned, err error,

@@ -77,7 +77,8 @@ type statements struct {
 	SelectDeliveries, SelectDelivery string
 
 	// sql/deletion.sql
-	PrunableRevisions, LockPrunable, PruneRevisions, CountPrune, CountRevisions, CountUnneeded, UnneededSecrets,
+	PrunableRevisions, CountPrunable, LockPrunable, PruneRevisions, CountPrune, CountRevisions, CountUnneeded,
+	UnneededSecrets,
 	SecretsAfter, SweepDocuments, SweepTexts, SweepEntries, SweepViolations, SweepOccupancies, Orphans, PruneContents,
 	FailedChecks, OtherChecks, PruneChecks, ResetSite, LockRevisions string
 

@@ -24,8 +24,9 @@ func newCalls() *calls {
 	return &calls{owners: budget.NewShares(MaxCalls), receivers: map[string]int{}}
 }
 
-// begin reserves a call for a webhook, which ends with end. It returns nil if the receiver or the owner has its share.
-func (c *calls) begin(w Webhook) (end func()) {
+// begin reserves a call for a webhook of a site, which ends with end. It returns nil if the receiver, the owner or the
+// site has its share.
+func (c *calls) begin(site string, w Webhook) (end func()) {
 	receiver := w.URL
 	if u, err := url.Parse(w.URL); err == nil {
 		receiver = u.Scheme + "://" + u.Host
@@ -35,7 +36,7 @@ func (c *calls) begin(w Webhook) (end func()) {
 	if c.receivers[receiver] >= maxCallsEach {
 		return nil
 	}
-	release := c.owners.Try(cmp.Or(w.Owner, receiver), 1)
+	release := c.owners.Try(budget.Owner{User: cmp.Or(w.Owner, receiver), Site: site}, 1)
 	if release == nil {
 		return nil
 	}

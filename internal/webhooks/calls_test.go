@@ -2,32 +2,37 @@ package webhooks
 
 import "testing"
 
-// A receiver gets four calls at once, whatever its webhooks, and an owner half of all, whatever his receivers.
+// A receiver gets four calls at once, whatever its webhooks, an owner half of all, whatever his receivers, and a site
+// none beyond half once there is another.
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	c := newCalls()
-	begin := func(owner string, urls ...string) (ends []func()) {
+	begin := func(site, owner string, urls ...string) (ends []func()) {
 		for _, url := range urls {
-			for end := c.begin(Webhook{URL: url, Owner: owner}); end != nil; end = c.begin(Webhook{URL: url, Owner: owner}) {
+			w := Webhook{URL: url, Owner: owner}
+			for end := c.begin(site, w); end != nil; end = c.begin(site, w) {
 				ends = append(ends, end)
 			}
 		}
 		return ends
 	}
 	for _, each := range []struct {
-		owner string
-		urls  []string
-		want  int
+		site, owner string
+		urls        []string
+		want        int
 	}{
-		{"greedy", []string{"https://a.example/1", "https://a.example/2"}, 4},
-		{"greedy", []string{"https://b.example", "https://c.example", "https://d.example"}, 4},
-		{"other", []string{"https://a.example/3"}, 0},
-		{"other", []string{"https://e.example"}, 4},
-		{"", []string{"https://f.example"}, 2}, // of an earlier version
+		{"one", "greedy", []string{"https://a.example/1", "https://a.example/2"}, 4},
+		{"one", "greedy", []string{"https://b.example", "https://c.example", "https://d.example"}, 4},
+		{"one", "other", []string{"https://a.example/3"}, 0},
+		{"one", "other", []string{"https://e.example"}, 4},
+		{"two", "", []string{"https://f.example"}, 2}, // of an earlier version
+		{"one", "third", []string{"https://g.example"}, 0},
+		{"two", "third", []string{"https://g.example"}, 0},
+		{"three", "third", []string{"https://g.example"}, 1},
 	} {
-		ends := begin(each.owner, each.urls...)
+		ends := begin(each.site, each.owner, each.urls...)
 		if len(ends) != each.want {
-			t.Errorf("%q calls %v %d times at once, want %d", each.owner, each.urls, len(ends), each.want)
+			t.Errorf("%q of %s calls %v %d times at once, want %d", each.owner, each.site, each.urls, len(ends), each.want)
 		}
 		for _, end := range ends {
 			defer end()
@@ -40,7 +45,7 @@ func TestCalls_end(t *testing.T) {
 	t.Parallel()
 	c := newCalls()
 	for i := range 100 {
-		end := c.begin(Webhook{URL: "https://a.example", Owner: "o"})
+		end := c.begin("one", Webhook{URL: "https://a.example", Owner: "o"})
 		if end == nil {
 			t.Fatalf("call %d is refused", i)
 		}

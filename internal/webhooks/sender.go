@@ -47,9 +47,9 @@ func client(config Config) *http.Client {
 var (
 	// ErrGone means that the webhook no longer exists or is disabled, so the delivery is given up.
 	ErrGone = errors.New("the webhook does not exist or is disabled")
-	// ErrBusy means that the receiver, or the owner of the webhook, has its share of the calls that this server makes at
-	// once.
-	ErrBusy     = errors.New("too many calls for this receiver or owner are in progress")
+	// ErrBusy means that the receiver, the owner of the webhook or its site has its share of the calls that this server
+	// makes at once.
+	ErrBusy     = errors.New("too many calls for this receiver, owner or site are in progress")
 	errDisabled = errors.New("the receiver answers 410, which disables the webhook")
 )
 
@@ -63,7 +63,7 @@ func (s *Service) Deliver(ctx context.Context, webhook int64, id string, body []
 	case err != nil:
 		return Outcome{}, fmt.Errorf("read the webhook: %w", err)
 	}
-	end := s.calls.begin(w)
+	end := s.calls.begin(s.Site, w)
 	if end == nil {
 		return Outcome{}, ErrBusy
 	}

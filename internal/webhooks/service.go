@@ -86,7 +86,7 @@ func (s *Service) Add(ctx context.Context, spec Spec) (w Webhook, secret string,
 		return w, "", err
 	}
 	w = Webhook{
-		URL: spec.URL, Types: spec.Types, Enabled: spec.Enabled, CreatedAt: s.Now().UTC(), Owner: budget.Owner(ctx),
+		URL: spec.URL, Types: spec.Types, Enabled: spec.Enabled, CreatedAt: s.Now().UTC(), Owner: budget.OwnerOf(ctx).User,
 	}
 	if w.Secret, err = s.Vault.Seal(ctx, s.place(), []byte(secret)); err != nil {
 		return w, "", fmt.Errorf("seal the secret: %w", err)
@@ -129,7 +129,7 @@ func (s *Service) Set(ctx context.Context, id int64, spec Spec) (Webhook, error)
 // replaced: a repeated request must not end the validity of the one before.
 func (s *Service) changed(ctx context.Context, w Webhook, spec Spec) (_ Webhook, err error) {
 	w.URL, w.Types, w.Enabled, w.Reason = spec.URL, spec.Types, spec.Enabled, ""
-	w.Owner = budget.Owner(ctx)
+	w.Owner = budget.OwnerOf(ctx).User
 	if spec.Secret == "" {
 		return w, nil
 	}

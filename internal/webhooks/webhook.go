@@ -30,7 +30,7 @@ type Webhook struct {
 	Previous  []byte // sealed: the secret before Secret; nil if there is none
 	RotatedAt time.Time
 	CreatedAt time.Time
-	Owner     string // who set it last, as in budget.Owner; "" if that is not known
+	Owner     string // who set it last, the user of a budget.Owner; "" if that is not known
 }
 
 // Wants reports whether a webhook receives events of a type.

@@ -64,7 +64,9 @@ func (r *run) startOn(name, database string, flags ...string) *server {
 		_ = os.Remove(s.profile) // a previous run may have left one
 	}
 	s.process = exec.CommandContext(r.ctx, r.binary,
-		append([]string{"serve", "--listen", s.address, "--database-url", database, schemasOnly}, flags...)...)
+		append([]string{
+			"serve", "--listen", s.address, "--database-url", database, schemasOnly, "--site-changes=0",
+		}, flags...)...)
 	s.process.Env = append(environment(), profileVariable+"="+s.profile)
 	r.launch(s, name)
 	return s

@@ -32,7 +32,7 @@ func newServer(t *testing.T, program, tokens, database string, flags ...string) 
 	address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
 	return &server{program: program, url: "http://" + address, args: append([]string{
 		"serve", "--listen", address, "--database-url", database, "--auth", "tokens", "--tokens-file", tokens,
-		"--request-rate", "0", "--user-ingests", "1000", "--log-level", "warn",
+		"--request-rate", "0", "--site-changes", "0", "--user-ingests", "1000", "--log-level", "warn",
 	}, flags...)}
 }
 

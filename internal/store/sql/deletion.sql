@@ -13,6 +13,14 @@ WHERE r.site = :site AND r.revision <= (
 	AND NOT EXISTS (SELECT FROM tags t WHERE t.site = :site AND t.revision = r.revision)
 ORDER BY r.revision;
 
+-- name: CountPrunable
+-- counts the revisions that PrunableRevisions selects, unless the site takes no changes.
+SELECT count(*) FROM revisions r
+WHERE r.site = :site AND r.revision <= (
+		SELECT n.revision FROM revisions n WHERE n.site = :site ORDER BY n.revision DESC OFFSET :keep LIMIT 1)
+	AND NOT EXISTS (SELECT FROM tags t WHERE t.site = :site AND t.revision = r.revision)
+	AND EXISTS (SELECT FROM sites s WHERE s.site = :site AND s.archived_at IS NULL AND s.deleted IS NULL);
+
 -- name: LockPrunable
 -- locks the revisions in their order, as AddResults does: it waits for tags that are being set, and no others are until
 -- the transaction ends.
