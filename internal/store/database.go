@@ -41,6 +41,8 @@ type database struct {
 	pool      *pgxpool.Pool
 	deadlines Deadlines
 	shares    *budget.Shares // of the general connections
+	deleted   chan struct{}  // holds a token after sites were marked for deletion
+	grace     time.Duration  // from a mark to the end of the site, at least
 	abandoned struct {
 		sync.Mutex
 		last time.Time // when connections were replaced because a call got no answer
@@ -69,7 +71,9 @@ func connect(ctx context.Context, url string, deadlines Deadlines, traces trace.
 		return nil, fmt.Errorf("connect to the database: %w", err)
 	}
 	shares := budget.NewShares(int64(max(1, config.MaxConns-reservedConnections)))
-	return &database{pool: pool, deadlines: deadlines, shares: shares}, nil
+	return &database{
+		pool: pool, deadlines: deadlines, shares: shares, deleted: make(chan struct{}, 1), grace: deletionGrace,
+	}, nil
 }
 
 // Close closes the connections; it waits for those in use.

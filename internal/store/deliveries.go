@@ -22,6 +22,7 @@ import (
 
 // deliveryJob is a delivery in the queue.
 type deliveryJob struct {
+	Site    string          `json:"site"`
 	Webhook int64           `json:"webhook"`
 	Name    string          `json:"name"` // of the message, the same at each attempt
 	Event   json.RawMessage `json:"event"`
@@ -40,12 +41,12 @@ func (deliveryJob) InsertOpts() river.InsertOpts {
 
 // jobOf returns the job that delivers an event. Users who manage webhooks choose the receivers, so deliveries have the
 // form for viewers who may not see encrypted documents.
-func jobOf(webhook int64, event events.Event, name string) (deliveryJob, error) {
+func jobOf(site string, webhook int64, event events.Event, name string) (deliveryJob, error) {
 	text, err := json.Marshal(event.Cloud(authz.Viewer{}))
 	if err != nil {
 		return deliveryJob{}, fmt.Errorf("write an event: %w", err)
 	}
-	return deliveryJob{webhook, name, text}, nil
+	return deliveryJob{site, webhook, name, text}, nil
 }
 
 // deliver adds deliveries of events that were numbered, to all webhooks that want them.
@@ -56,7 +57,7 @@ func (n *numbering) deliver(ctx context.Context, all []events.Event) error {
 			if !webhook.Wants(event.Type) {
 				continue
 			}
-			job, err := jobOf(webhook.ID, event, fmt.Sprintf("%d-%d", webhook.ID, event.Number))
+			job, err := jobOf(n.site, webhook.ID, event, fmt.Sprintf("%d-%d", webhook.ID, event.Number))
 			if err != nil {
 				return err
 			}
@@ -72,7 +73,7 @@ func (n *numbering) deliver(ctx context.Context, all []events.Event) error {
 
 // Enqueue implements webhooks.Store.
 func (s *Store) Enqueue(ctx context.Context, webhook int64, event events.Event) (d webhooks.Delivery, err error) {
-	job, err := jobOf(webhook, event, fmt.Sprintf("%d-ping-%d", webhook, event.At.UnixNano()))
+	job, err := jobOf(s.site, webhook, event, fmt.Sprintf("%d-ping-%d", webhook, event.At.UnixNano()))
 	if err != nil {
 		return d, err
 	}

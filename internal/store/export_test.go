@@ -6,6 +6,7 @@ import (
 
 	"purser/internal/queries"
 	"purser/internal/revisions"
+	"purser/internal/sites"
 	"purser/internal/validations"
 )
 
@@ -90,3 +91,17 @@ const DeliveryKind = deliveryKind
 
 // Arguments returns the names of a statement's arguments.
 func Arguments(text string) []string { return stmt.positional[text].arguments }
+
+// WithoutGrace has the deletion of a site end as soon as no transaction is as old as its mark.
+func (s *Store) WithoutGrace() { s.grace = 0 }
+
+// SiteTables are the tables that are emptied when a site is deleted.
+func SiteTables() (names []string) {
+	for _, table := range siteTables {
+		names = append(names, table.name)
+	}
+	return names
+}
+
+// SitesOf returns the statement that selects sites, and its arguments.
+func SitesOf(q sites.Query) (sql string, args []any, err error) { return sitesOf(q) }
