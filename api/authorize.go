@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"slices"
@@ -157,9 +158,9 @@ func (s *server) callerName(r *http.Request) string {
 	return caller.UserID
 }
 
-// require returns a fault if the caller does not pass a rule, whatever is asked for.
+// require returns a fault if the caller does not pass a rule, whatever is asked for on the site of the request.
 func (s *server) require(r *http.Request, rule string) error {
-	return s.requireFor(r, rule, authz.Target{})
+	return s.requireFor(r, rule, authz.Target{Site: revisionName(r, "site")})
 }
 
 // requireFor returns a fault if the caller does not pass a rule about a target.
@@ -204,9 +205,9 @@ func (s *server) decide(r *http.Request, rule string, target authz.Target) authz
 	return s.Access.Rules.Policy().Decide(rule, infoOf(r).caller, onSite(target))
 }
 
-// onSite returns a target on the site of this server.
+// onSite returns a target on the site of this server, unless it is on another one.
 func onSite(target authz.Target) authz.Target {
-	target.Site = revisions.DefaultSite
+	target.Site = cmp.Or(target.Site, revisions.DefaultSite)
 	return target
 }
 

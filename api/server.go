@@ -20,6 +20,7 @@ import (
 	"purser/internal/feed"
 	"purser/internal/picture"
 	"purser/internal/queries"
+	"purser/internal/sites"
 	"purser/internal/webhooks"
 	"purser/internal/wire"
 )
@@ -54,6 +55,7 @@ type Config struct {
 	Webhooks *webhooks.Service
 
 	Claims claims.Store
+	Sites  *sites.Service // nil with Compat
 
 	Audit  queries.Audit
 	Pool   *budget.Pool // of the requests' budgets

@@ -37,6 +37,7 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/secrets"
+	"purser/internal/sites"
 	"purser/internal/store"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
@@ -139,7 +140,7 @@ func openSite(t *testing.T, set settings, adapt ...func(*api.Config)) site {
 		Service: service, Queries: questions, Pool: budget.NewPool(1, time.Minute), Layout: picture.NewLayout(1), Ping: kept.Ping, Limits: limits, CacheSize: 1 << 20, Compat: set.compat,
 		Log: slog.New(api.LogHandler(slog.NewJSONHandler(log, nil))), Registry: registry,
 		Observe: func(string, string, int, time.Duration) {},
-		OpenAPI: []byte("{openapi: 3.1.0, info: {}, paths: {}}\n"), Now: time.Now, Audit: kept, Claims: kept, Feed: newFeed(t, kept, set.defaults),
+		OpenAPI: []byte("{openapi: 3.1.0, info: {}, paths: {}}\n"), Now: time.Now, Audit: kept, Claims: kept, Sites: sites.NewService(kept, sites.NewDirectory(kept, time.Now)), Feed: newFeed(t, kept, set.defaults),
 		Access: api.Access{Authenticator: authn.NoAuth{}, Anonymous: true, Rules: rules},
 		Bounds: api.Bounds{Memory: 1 << 30, Patience: time.Minute, Writing: time.Minute},
 	}

@@ -28,6 +28,7 @@ import (
 	"purser/internal/propertygroups"
 	"purser/internal/queries"
 	"purser/internal/revisions"
+	"purser/internal/sites"
 	"purser/internal/store"
 	"purser/internal/validations"
 	"purser/web"
@@ -257,7 +258,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		Refused:   metrics.Refusals(seen.registry),
 		PublicURL: strings.TrimRight(c.PublicURL, "/"),
 		Registry:  seen.registry, OpenAPI: purser.OpenAPI, Now: time.Now,
-		Feed: events, Stopping: ctx.Done(), Webhooks: hooks, Claims: db, Pages: c.UI,
+		Feed: events, Stopping: ctx.Done(), Webhooks: hooks, Claims: db, Sites: sites.NewService(db, sites.NewDirectory(db, time.Now)), Pages: c.UI,
 		Audit: db, Access: admission, Bounds: c.bounds(admission.Anonymous),
 	})
 	pages.Observe, pages.Version = seen.observe, version
@@ -266,6 +267,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	}
 	stop := inBackground(ctx, events.Run, checking, keepKeyset,
 		func(ctx context.Context) { service.KeepResealed(ctx, resealEvery, seen.log, hooks.Reseal) },
+		func(ctx context.Context) { db.RunDeletions(ctx, seen.log) },
 		func(ctx context.Context) { c.deliver(ctx, db, hooks, attempted, seen.log) })
 	return handler, func() {
 		stop()
