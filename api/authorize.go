@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"net/http"
@@ -185,9 +186,9 @@ func (s *server) callerName(r *http.Request) string {
 	return caller.UserID
 }
 
-// require returns a fault if the caller does not pass a rule, whatever is asked for.
+// require returns a fault if the caller does not pass a rule, whatever is asked for on the site of the request.
 func (s *server) require(r *http.Request, rule string) error {
-	return s.requireFor(r, rule, authz.Target{})
+	return s.requireFor(r, rule, authz.Target{Site: revisionName(r, "site")})
 }
 
 // requireFor returns a fault if the caller does not pass a rule about a target.
@@ -232,9 +233,9 @@ func (s *server) decide(r *http.Request, rule string, target authz.Target) authz
 	return s.Access.Rules.Policy().Decide(rule, infoOf(r).caller, onSite(r, target))
 }
 
-// onSite returns a target on the site of a request.
+// onSite returns a target on the site of a request, unless it is on another one.
 func onSite(r *http.Request, target authz.Target) authz.Target {
-	target.Site = siteOf(r)
+	target.Site = cmp.Or(target.Site, siteOf(r))
 	return target
 }
 

@@ -24,6 +24,7 @@ const (
 	metricsPath = "/metrics"
 	eventsPath  = v1 + "/events"
 	checkPath   = v1 + "/packages/check"
+	sitesPath   = "/sites"
 
 	v1             = "/api/v1.0"
 	readDocuments  = authz.ListCleartextDocuments
@@ -165,7 +166,7 @@ func (s *server) revisionRoutes() []route {
 	}
 }
 
-// requirementRoutes returns the operations about work and waivers, which Deckhand does not have.
+// requirementRoutes returns the operations about work, waivers and sites, which Deckhand does not have.
 func (s *server) requirementRoutes() []route {
 	const revision = v1 + "/revisions/{revision}"
 	about, page := names{"revision-stamp"}, names{"limit", "offset"}
@@ -179,6 +180,10 @@ func (s *server) requirementRoutes() []route {
 		{"POST", revision + "/waivers", authz.CreateWaiver, s.postWaiver, about},
 		{"DELETE", revision + "/waivers/{id}", authz.CreateWaiver, s.endWaiver, about},
 		{"GET", v1 + "/waivers", authz.ListValidations, s.listAllWaivers, append(names{"active"}, page...)},
+		{"GET", sitesPath, authenticated, s.listSites, append(names{"label", "status", "archived", "sort", "order"}, page...)},
+		{"GET", sitesPath + "/{site}", authenticated, s.showSite, nil},
+		{"PUT", sitesPath + "/{site}", authz.ManageSites, s.putSite, nil},
+		{"DELETE", sitesPath + "/{site}", authz.ManageSites, s.deleteSite, names{"confirm"}},
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"purser/internal/feed"
 	"purser/internal/picture"
 	"purser/internal/queries"
+	"purser/internal/sites"
 	"purser/internal/webhooks"
 	"purser/internal/wire"
 )
@@ -40,7 +41,7 @@ type Config struct {
 	// Others returns the services of another site, whether that exists or not. It may be nil.
 	Others func(site string) *Services
 
-	Sites Directory // nil if the default site is the only one
+	Sites *sites.Service // nil with Compat
 
 	Layout *picture.Layout
 	// Ping returns an error if the database does not answer.

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -9,19 +8,7 @@ import (
 	"purser/internal/authz"
 	"purser/internal/fault"
 	"purser/internal/sites"
-	"purser/internal/words"
 )
-
-// Directory knows the sites. Faults: NotFound for a site that does not exist, Gone for one that is being deleted.
-type Directory interface {
-	// Settings returns the settings of a site, as they were at most a second ago.
-	Settings(ctx context.Context, name string) (sites.Settings, error)
-	// Nearest returns the most similar name of the sites that a caller sees; empty if there is none.
-	Nearest(ctx context.Context, name string, sees func(site string) bool) (string, error)
-}
-
-// sitesPath is the path of all sites.
-const sitesPath = "/sites"
 
 // splitSite splits the URL of a request below /sites/{site} into the name of the site, its prefix and the URL without
 // that. ok is false for other URLs, among them that of the site itself, and for those about all sites.
@@ -68,12 +55,12 @@ func (s *server) enter(r *http.Request, rule string) error {
 		return nil
 	}
 	if info.prefix != "" && (s.Sites == nil || s.Others == nil || !sites.IsName(site) || !s.hasRights(r, rule)) {
-		return s.unknownSite(r)
+		return s.unknownSite(r, site)
 	}
-	settings, err := s.Sites.Settings(r.Context(), site)
+	settings, err := s.Sites.Directory.Settings(r.Context(), site)
 	switch {
 	case fault.KindOf(err) == fault.NotFound:
-		return s.unknownSite(r)
+		return s.unknownSite(r, site)
 	case err != nil:
 		return err
 	}
@@ -91,26 +78,6 @@ func (s *server) hasRights(r *http.Request, rule string) bool {
 	}
 	passed, depending := s.Access.Rules.Policy().Passed(infoOf(r).caller, onSite(r, authz.Target{}))
 	return len(passed)+len(depending) > 0
-}
-
-// unknownSite returns the fault of a request about a site that does not exist or that the caller must not know of.
-func (s *server) unknownSite(r *http.Request) error {
-	name, near := siteOf(r), ""
-	if s.Sites != nil {
-		found, err := s.Sites.Nearest(r.Context(), name, func(site string) bool {
-			return site != name && s.listsRevisions(r, site)
-		})
-		if err != nil {
-			return err
-		}
-		near = found
-	}
-	return sites.Unknown(words.Excerpt(name), near)
-}
-
-// listsRevisions reports whether the caller may list the revisions of a site, and so see that it exists.
-func (s *server) listsRevisions(r *http.Request, site string) bool {
-	return s.Access.Rules.Policy().Decide(authz.ListRevisions, infoOf(r).caller, authz.Target{Site: site}) == authz.Allowed
 }
 
 // enterPublic is enter for a request that needs no caller. One that names no caller, or names it wrongly, is answered as

@@ -251,11 +251,16 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	}
 	attempted := metrics.Deliveries(seen.registry)
 	metrics.Site(seen.registry, pool, questions.For(authz.Viewer{}).Overview)
+	var directory *sites.Service
+	if c.Compat != "deckhand" {
+		directory = sites.NewService(db, sites.NewDirectory(db, time.Now))
+	}
 	first := api.Services{
 		Service: service, Queries: questions, Feed: events.Of(sites.Default), Webhooks: hooks, Claims: kept, Audit: kept,
 	}
 	answers := api.New(api.Config{ //nolint:contextcheck // it converts openapi.yaml once, for all requests
-		Services: first, Others: opened(db, first), Pool: pool, Layout: picture.NewLayout(maxLayouts), Ping: db.Ping,
+		Services: first, Others: opened(db, first), Sites: directory, Pool: pool,
+		Layout: picture.NewLayout(maxLayouts), Ping: db.Ping,
 		Problem: problem, Limits: c.document(),
 		CacheSize: c.cacheSize(), Compat: c.Compat == "deckhand", Log: seen.log, Observe: seen.observe,
 		Refused:   metrics.Refusals(seen.registry),
@@ -269,6 +274,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	}
 	stop := inBackground(ctx, events.Run, checking, keepKeyset,
 		func(ctx context.Context) { service.KeepResealed(ctx, resealEvery, seen.log, hooks.Reseal) },
+		func(ctx context.Context) { db.RunDeletions(ctx, seen.log) },
 		func(ctx context.Context) { c.deliver(ctx, db, hooks, attempted, seen.log) })
 	return handler, func() {
 		stop()

@@ -32,6 +32,7 @@ const (
 	ListEvents     = "purser:list_events"
 	ManageWebhooks = "purser:manage_webhooks"
 	CreateWaiver   = "purser:create_waiver"
+	ManageSites    = "purser:manage_sites"
 )
 
 // Rules of the built-in roles beside admin. Each says who has the role; the rules of routes refer to them by default. A
@@ -133,7 +134,7 @@ var registered = []Rule{
 		"encrypted documents in the same and in a deep diff; other callers get the cleartext documents", adminsOnly,
 	},
 	{ShowRevision, "GET /revisions/{revision} and .../status", forReaders},
-	{ListRevisions, "GET /revisions", forReaders},
+	{ListRevisions, "GET /revisions; which sites GET /sites and /sites/{site} show", forReaders},
 	{DeleteRevisions, "DELETE /revisions", adminsOnly},
 	{PruneRevisions, "POST /revisions/prune", adminsOnly},
 	{ShowRevisionDeepDiff, "GET /revisions/{revision}/deepdiff/{other}", forReaders},
@@ -158,5 +159,6 @@ var registered = []Rule{
 	{ShowAudit, "GET /audit", adminsOnly},
 	{ListEvents, "GET /events", forReaders},
 	{ManageWebhooks, "all of /webhooks", adminsOnly},
+	{ManageSites, "PUT and DELETE /sites/{site}, which is not below /api/v1.0", adminsOnly},
 	{ShowMetrics, "GET /metrics, which is not below /api/v1.0", forReaders},
 }

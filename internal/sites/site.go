@@ -40,35 +40,59 @@ type Site struct {
 	ChangedAt time.Time // when the settings were changed or the newest revision was made, whichever was later
 }
 
+// Keys that sites are sorted by.
+const (
+	ByName      = "name"
+	ByStatus    = "status" // failures first, sites without a revision last
+	ByChange    = "changedAt"
+	ByDocuments = "documents"
+)
+
+// Keys returns the keys that sites are sorted by.
+func Keys() []string { return []string{ByName, ByStatus, ByChange, ByDocuments} }
+
 // Query selects sites, in the order of a key and then of their names.
 type Query struct {
 	Labels        map[string]string // that they have
 	Status        string            // success or failure; empty for any
 	Archived      *bool             // nil for any
-	Sort          string            // name, status, changedAt or documents
+	Sort          string            // one of Keys; empty for ByName
 	Backwards     bool
 	Limit, Offset int
 	// Among are the names of the sites to select from; nil for all.
 	Among []string
 }
 
+// Outcome is what became of settings.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Unchanged Outcome = iota // the site had them already
+	Changed
+	Made
+)
+
+// Audit returns the entry of the audit for an outcome; nil for none. It is not asked for Unchanged.
+type Audit = func(Outcome) *revisions.AuditEvent
+
 // Store keeps sites. Faults: NotFound for a site that does not exist, Gone for one that is being deleted, Unavailable if
 // the database does not answer.
 type Store interface {
 	// Settings returns the settings of a site.
 	Settings(ctx context.Context, name string) (Settings, error)
-	// Site returns a site.
-	Site(ctx context.Context, name string) (Site, error)
-	// SetSite makes a site, unless there are most already, or changes its settings unless it must be new. It reports
-	// whether the site was made. Conflict if there are too many, Stale if it must be new and is not.
-	SetSite(ctx context.Context, name string, settings Settings, mustBeNew bool, most int,
-		audit *revisions.AuditEvent) (made bool, err error)
-	// DeleteSite marks an archived site for deletion. Conflict if it is not archived.
+	// FindSite returns a site.
+	FindSite(ctx context.Context, name string) (Site, error)
+	// SetSite makes a site, unless there are most already, or changes its settings unless it must be new. The entry of
+	// the audit goes to the site Default. Faults: Conflict if there are too many, Stale if it must be new and is not.
+	SetSite(ctx context.Context, name string, settings Settings, mustBeNew bool, most int, audit Audit) (Outcome, error)
+	// DeleteSite marks an archived site for deletion. The entry of the audit goes to the site Default once nothing is left
+	// of the site. Fault: Conflict if it is not archived.
 	DeleteSite(ctx context.Context, name string, audit *revisions.AuditEvent) error
-	// Sites returns the sites that a query selects, and whether there are more.
-	Sites(ctx context.Context, query Query) (found []Site, more bool, err error)
-	// Names returns the names of all sites in alphabetical order.
-	Names(ctx context.Context) ([]string, error)
+	// FindSites returns the sites that a query selects, and whether there are more.
+	FindSites(ctx context.Context, query Query) (found []Site, more bool, err error)
+	// SiteNames returns the names of all sites in alphabetical order.
+	SiteNames(ctx context.Context) ([]string, error)
 }
 
 var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$`)
@@ -98,4 +122,28 @@ func Unknown(name, near string) *fault.Fault {
 func Archived(name string) *fault.Fault {
 	return fault.New(fault.Conflict, "SiteArchived", "The site %s is archived and takes no changes; PUT /sites/%[1]s with "+
 		"archived: false opens it", name)
+}
+
+// Deleted returns the fault of a request about a site that is being deleted.
+func Deleted(name string) *fault.Fault {
+	return fault.New(fault.Gone, "SiteDeleted", "The site %s is being deleted; its name is free once nothing is left of "+
+		"it", name)
+}
+
+// NotArchived returns the fault of deleting a site that takes changes.
+func NotArchived(name string) *fault.Fault {
+	return fault.New(fault.Conflict, "SiteNotArchived", "The site %s is not archived, and nothing was deleted; archive it "+
+		"first: PUT /sites/%[1]s with archived: true", name)
+}
+
+// TooMany returns the fault of making a site where there are most already.
+func TooMany(most int) *fault.Fault {
+	return fault.New(fault.Conflict, "TooManySites", "There are %d sites, the most that there may be; delete one first",
+		most)
+}
+
+// NotNew returns the fault of making a site that there is.
+func NotNew(name string) *fault.Fault {
+	return fault.New(fault.Stale, "HTTPPreconditionFailed", "The site %s exists, and nothing was changed; without "+
+		"If-None-Match the request changes it", name)
 }

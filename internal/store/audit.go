@@ -34,11 +34,16 @@ func (s *Store) recordTogether(ctx context.Context, events []revisions.AuditEven
 
 // queueAudit adds an entry to the audit.
 func (s *Store) queueAudit(batch *pgx.Batch, e revisions.AuditEvent) {
-	batch.Queue(stmt.InsertAudit, named{
-		"site": s.site, "at": e.At, "user_id": e.UserID, "user_name": e.UserName, "project": e.Project,
+	batch.Queue(stmt.InsertAudit, auditEntry(s.site, e))
+}
+
+// auditEntry returns the arguments of InsertAudit.
+func auditEntry(site string, e revisions.AuditEvent) named {
+	return named{
+		"site": site, "at": e.At, "user_id": e.UserID, "user_name": e.UserName, "project": e.Project,
 		"end_user": e.EndUser, "rule": e.Rule, "method": e.Method, "target": e.Target, "revision": e.Revision,
 		"status": e.Status, "error": e.Error, "remote": e.Remote, "request": e.Request,
-	})
+	}
 }
 
 // AuditEvents implements queries.Audit. It asks for one more than is wanted, which shows whether there are more.

@@ -50,6 +50,8 @@ type Database struct {
 	news      announcements
 	added     atomic.Int64 // results, by this process
 	caches
+	deleted   chan struct{} // holds a token after sites were marked for deletion
+	grace     time.Duration // from a mark to the end of the site, at least
 	abandoned struct {
 		sync.Mutex
 		last time.Time // when connections were replaced because a call got no answer
@@ -80,6 +82,7 @@ func connect(ctx context.Context, url string, deadlines Deadlines, traces trace.
 	shares := budget.NewShares(int64(max(1, config.MaxConns-reservedConnections)))
 	return &Database{
 		pool: pool, deadlines: deadlines, shares: shares,
+		deleted: make(chan struct{}, 1), grace: deletionGrace,
 		news: announcements{sites: map[string]bool{}, waiting: make(chan struct{}, 1)},
 	}, nil
 }

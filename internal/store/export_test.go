@@ -8,6 +8,7 @@ import (
 
 	"purser/internal/queries"
 	"purser/internal/revisions"
+	"purser/internal/sites"
 	"purser/internal/validations"
 )
 
@@ -111,3 +112,17 @@ func (s *Store) Run(ctx context.Context, text string, args map[string]any) (rows
 	tag, err := s.pool.Exec(ctx, text, named(args))
 	return tag.RowsAffected(), err
 }
+
+// WithoutGrace has the deletion of a site end as soon as no transaction is as old as its mark.
+func (s *Store) WithoutGrace() { s.grace = 0 }
+
+// SiteTables are the tables that are emptied when a site is deleted.
+func SiteTables() (names []string) {
+	for _, table := range siteTables {
+		names = append(names, table.name)
+	}
+	return names
+}
+
+// SitesOf returns the statement that selects sites, and its arguments.
+func SitesOf(q sites.Query) (sql string, args []any, err error) { return sitesOf(q) }

@@ -82,6 +82,10 @@ type statements struct {
 	SecretsAfter, SweepDocuments, SweepTexts, SweepEntries, SweepViolations, SweepOccupancies, Orphans, PruneContents,
 	FailedChecks, OtherChecks, PruneChecks, ResetSite, LockRevisions string
 
+	// sql/sites.sql
+	SettingsOf, LockSettings, FindSite, SiteNames, InsertSite, InsertFeed, UpdateSite, MarkSite, MarkedSites, LockMarked,
+	CountDeleted, DeleteSite string
+
 	positional map[string]positional // by text
 }
 

@@ -83,6 +83,10 @@ var ruleOf = map[string]string{
 	"GET /api/v1.0/audit":                                                          authz.ShowAudit,
 	"GET /metrics":                                                                 authz.ShowMetrics,
 	"GET /api/v1.0/whoami":                                                         "",
+	"GET /sites":                                                                   "",
+	"GET /sites/{site}":                                                            "",
+	"PUT /sites/{site}":                                                            authz.ManageSites,
+	"DELETE /sites/{site}":                                                         authz.ManageSites,
 }
 
 // keys is a tokens file and the tokens of its users.
@@ -152,7 +156,7 @@ func eachRoute(t *testing.T, visit func(route string, r request)) {
 	t.Helper()
 	parts := strings.NewReplacer("{bucket}", "b", "{revision}", "4711", "{other}", "4712", "{tag}", "t", "{name}", "v",
 		"{entry}", "0", "{fullName}", "a.B", "{namespace}", "acme", "{kind}", "Widget", "{version}", "v1", "{layer}", "site",
-		"{webhook}", "4711", "{delivery}", "4711", "{id}", "4711")
+		"{webhook}", "4711", "{delivery}", "4711", "{id}", "4711", "{site}", "s4711")
 	for path, item := range mustContract(t).Doc.Paths.Map() {
 		for method := range item.Operations() {
 			route := method + " " + path

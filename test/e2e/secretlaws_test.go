@@ -526,6 +526,10 @@ var tested = map[string]string{
 	"GET /docs":            "it is a file",
 	"GET /readyz":          "it knows no documents",
 	"GET /versions":        "it knows no documents",
+	"GET /sites":           "it knows no documents",
+	"GET /sites/{site}":    "it knows no documents",
+	"PUT /sites/{site}":    "it knows no documents",
+	"DELETE /sites/{site}": "it answers with nothing",
 	"GET /.well-known/oauth-protected-resource": "it knows no documents",
 }
 

@@ -10,10 +10,12 @@ SELECT :site, 'purser.site.purged', NULL, 'revisions', json_build_object('epoch'
 FROM sites WHERE site = :site;
 
 -- name: InsertAudit
+-- adds nothing to a site that is being deleted.
 INSERT INTO audit (site, at, user_id, user_name, project, end_user, rule, method, target, revision, status, error,
 	remote, request)
-VALUES (:site, :at, :user_id, :user_name, :project, :end_user, :rule, :method, :target, nullif(:revision::bigint, 0),
-	:status, :error, :remote, :request);
+SELECT :site, :at, :user_id, :user_name, :project, :end_user, :rule, :method, :target, nullif(:revision::bigint, 0),
+	:status, :error, :remote, :request
+WHERE EXISTS (SELECT FROM sites WHERE site = :site AND deleted IS NULL);
 
 -- name: SitesWithNews
 -- selects the sites with events that are not numbered, and the positions of those of which some were numbered lately: no

@@ -13,7 +13,8 @@ INSERT INTO webhooks (site, url, types, enabled, reason, secret, created_at, own
 SELECT :site, :url, :types::text[], :enabled, '', :secret, :created_at, :owner
 FROM (SELECT :most::bigint - count(*) AS free, count(*) FILTER (WHERE owner = :owner AND :owner <> '') AS own
 	FROM webhooks WHERE site = :site) AS shares
-WHERE free > 0 AND (own = 0 OR own < free) RETURNING id;
+WHERE free > 0 AND (own = 0 OR own < free) AND EXISTS (SELECT FROM sites WHERE site = :site AND deleted IS NULL)
+RETURNING id;
 
 -- name: UpdateWebhook
 UPDATE webhooks SET url = :url, types = :types, enabled = :enabled, reason = :reason, secret = :secret,

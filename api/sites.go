@@ -1,0 +1,225 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"purser/internal/authz"
+	"purser/internal/budget"
+	"purser/internal/fault"
+	"purser/internal/revisions"
+	"purser/internal/sites"
+	"purser/internal/wire"
+	"purser/internal/words"
+)
+
+// GET /sites
+func (s *server) listSites(w http.ResponseWriter, r *http.Request) error {
+	q := paramsOf(r)
+	page, query := q.page(), q.sites()
+	if err := q.err(); err != nil {
+		return err
+	}
+	var err error
+	if query.Among, err = s.visibleSites(r); err != nil {
+		return err
+	}
+	query.Limit, query.Offset = page.Limit, page.Offset
+	found, more, err := s.Sites.Store.FindSites(r.Context(), query)
+	if err != nil {
+		return err
+	}
+	return writePage(s, w, r, part{page, more}, found, siteView)
+}
+
+// sites reads the filters and the order of a list of sites.
+func (q *params) sites() (query sites.Query) {
+	query.Labels = map[string]string{}
+	for _, text := range q.texts("label") {
+		key, value, ok := strings.Cut(text, "=")
+		if was, twice := query.Labels[key]; !ok || twice && was != value {
+			q.fail("label", "It must be KEY=VALUE, once for each key.")
+		}
+		query.Labels[key] = value
+	}
+	if q.given("archived") {
+		query.Archived = new(q.flag("archived", false))
+	}
+	query.Status = q.oneOf("status", "success", "failure")
+	query.Sort = q.oneOf("sort", sites.Keys()...)
+	query.Backwards = q.oneOf("order", "asc", "desc") == "desc"
+	return query
+}
+
+// oneOf returns the value of a parameter that has one of some values, "" if it is absent.
+func (q *params) oneOf(parameter string, values ...string) string {
+	text := q.text(parameter)
+	if text != "" && !slices.Contains(values, text) {
+		q.fail(parameter, "It must be one of %s.", words.List(values))
+	}
+	return text
+}
+
+// GET /sites/{site}
+func (s *server) showSite(w http.ResponseWriter, r *http.Request) error {
+	name := revisionName(r, "site")
+	if !s.maySee(r, name) {
+		return s.unknownSite(r, name)
+	}
+	found, err := s.Sites.Store.FindSite(r.Context(), name)
+	if err != nil {
+		return s.orUnknown(r, name, err)
+	}
+	s.answers.write(w, r, http.StatusOK, siteView(found))
+	return nil
+}
+
+// maxSite bounds the body of a site, in bytes.
+const maxSite = 64 << 10
+
+// PUT /sites/{site}
+func (s *server) putSite(w http.ResponseWriter, r *http.Request) error {
+	name := revisionName(r, "site")
+	mustBeNew, err := onlyNew(r)
+	if err != nil {
+		return err
+	}
+	body, err := s.readOne(w, r, maxSite)
+	if err != nil {
+		return err
+	}
+	settings, err := sites.Parse(name, body)
+	if err != nil {
+		return err
+	}
+	statuses := map[sites.Outcome]int{
+		sites.Made: http.StatusCreated, sites.Changed: http.StatusOK, sites.Unchanged: http.StatusOK,
+	}
+	made, outcome, err := s.Sites.Set(r.Context(), name, settings, mustBeNew,
+		func(outcome sites.Outcome) *revisions.AuditEvent { return s.auditEvent(r, statuses[outcome]) })
+	if err != nil {
+		return err
+	}
+	infoOf(r).audited = infoOf(r).caller.UserID != "" // with the change
+	infoOf(r).unchanged = outcome == sites.Unchanged
+	s.answers.write(w, r, statuses[outcome], siteView(made))
+	return nil
+}
+
+// onlyNew reads the precondition of a request that makes or changes a site: If-None-Match: *, by which it only makes.
+func onlyNew(r *http.Request) (bool, error) {
+	if len(r.Header.Values("If-Match")) > 0 {
+		return false, fault.New(fault.Invalid, "HTTPInvalidHeader", "The \"If-Match\" header is about revisions, which a "+
+			"site's settings have none of, and nothing was changed. If-None-Match: * only makes a site.")
+	}
+	switch tags := strings.Join(r.Header.Values("If-None-Match"), ","); strings.TrimSpace(tags) {
+	case "":
+		return false, nil
+	case "*":
+		return true, nil
+	default:
+		return false, fault.New(fault.Invalid, "HTTPInvalidHeader", "The value provided for the \"If-None-Match\" header is "+
+			"invalid. It must be *, which only makes a site, and not %s.", quotedTag(tags))
+	}
+}
+
+// DELETE /sites/{site}
+func (s *server) deleteSite(w http.ResponseWriter, r *http.Request) error {
+	name := revisionName(r, "site")
+	q := paramsOf(r)
+	confirm := q.text("confirm")
+	if err := q.err(); err != nil {
+		return err
+	}
+	event := s.auditEvent(r, http.StatusAccepted)
+	if err := s.Sites.Delete(r.Context(), name, confirm, event); err != nil {
+		return s.orUnknown(r, name, err)
+	}
+	infoOf(r).audited = event != nil
+	w.WriteHeader(http.StatusAccepted)
+	return nil
+}
+
+// maySee reports whether the caller may know a site.
+func (s *server) maySee(r *http.Request, site string) bool {
+	return s.decide(r, authz.ListRevisions, authz.Target{Site: site}) == authz.Allowed
+}
+
+// visibleSites returns the names of the sites that the caller may know, nil for all. It looks at each only if that
+// depends on the site.
+func (s *server) visibleSites(r *http.Request) ([]string, error) {
+	if !slices.Contains(s.Access.Rules.Policy().Attributes(authz.ListRevisions), "site") {
+		if s.maySee(r, sites.Default) {
+			return nil, nil
+		}
+		return []string{}, nil
+	}
+	names, err := s.Sites.Store.SiteNames(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	const decision = 5000 // steps
+	meter, visible := budget.NewMeter(r.Context()), []string{}
+	for _, name := range names {
+		if err := meter.Spend(decision); err != nil {
+			return nil, err
+		}
+		if s.maySee(r, name) {
+			visible = append(visible, name)
+		}
+	}
+	return visible, nil
+}
+
+// orUnknown returns the error of a request about a site; of one that does not exist, unknownSite.
+func (s *server) orUnknown(r *http.Request, name string, err error) error {
+	if fault.KindOf(err) == fault.NotFound {
+		return s.unknownSite(r, name)
+	}
+	return err
+}
+
+// unknownSite returns the fault for a site that does not exist, or of which the caller may not know: there is no
+// difference between them. It names the most similar site that the caller may know.
+func (s *server) unknownSite(r *http.Request, name string) error {
+	names, err := s.visibleSites(r)
+	if err == nil && names == nil {
+		names, err = s.Sites.Store.SiteNames(r.Context())
+	}
+	if err != nil {
+		return err
+	}
+	names = slices.DeleteFunc(names, func(other string) bool { return other == name }) // made meanwhile
+	if len(name) > maxSiteName {
+		return sites.Unknown(words.Excerpt(name), "")
+	}
+	const perPair = 3 // steps, of characters
+	steps := 0
+	for _, other := range names {
+		steps += perPair * len(name) * len(other)
+	}
+	if err := budget.NewMeter(r.Context()).Spend(steps); err != nil {
+		return err
+	}
+	return sites.Unknown(name, words.Nearest(name, names))
+}
+
+// maxSiteName is the length of the longest name that a site can have.
+const maxSiteName = 63
+
+// siteView returns the view of a site.
+func siteView(s sites.Site) wire.Site {
+	view := wire.Site{
+		Name: s.Name, Labels: s.Labels, Limits: wire.SiteLimits(s.Limits), Archived: s.Archived, Revision: s.Revision,
+		Status: wire.Optional(s.Status), Documents: s.Documents, CreatedAt: wire.TimeText(s.CreatedAt),
+		ChangedAt: wire.TimeText(s.ChangedAt),
+	}
+	if view.Labels == nil {
+		view.Labels = map[string]string{}
+	}
+	if s.Revision > 0 {
+		view.Stamp = wire.Optional(s.Stamp.String())
+	}
+	return view
+}

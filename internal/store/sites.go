@@ -1,0 +1,252 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+
+	"github.com/jackc/pgx/v5"
+
+	"purser/internal/revisions"
+	"purser/internal/sites"
+)
+
+var _ sites.Store = (*Database)(nil)
+
+// Settings implements sites.Store.
+func (d *Database) Settings(ctx context.Context, name string) (settings sites.Settings, err error) {
+	var found []lockedSettings
+	_, err = d.query(ctx, into(&found, scanSettings), stmt.SettingsOf, named{"site": name})
+	if err == nil {
+		settings, err = existing(name, found)
+	}
+	return settings, err
+}
+
+// lockedSettings are settings of a site that may be being deleted.
+type lockedSettings struct {
+	sites.Settings
+
+	deleted bool
+}
+
+func scanSettings(row pgx.CollectableRow) (s lockedSettings, err error) {
+	err = row.Scan(&s.Labels, &s.Limits.Documents, &s.Limits.Changes, &s.Limits.Keep, &s.Archived, &s.deleted)
+	return s, err
+}
+
+// existing returns the settings that were found of a site. Faults: NotFound, Gone.
+func existing(name string, found []lockedSettings) (sites.Settings, error) {
+	switch {
+	case len(found) == 0:
+		return sites.Settings{}, sites.Unknown(name, "")
+	case found[0].deleted:
+		return sites.Settings{}, sites.Deleted(name)
+	}
+	return found[0].Settings, nil
+}
+
+// FindSite implements sites.Store.
+func (d *Database) FindSite(ctx context.Context, name string) (sites.Site, error) {
+	var found []sites.Site
+	gone := false
+	_, err := d.query(ctx, into(&found, func(row pgx.CollectableRow) (sites.Site, error) {
+		return scanSite(row, &gone)
+	}), stmt.FindSite, named{"site": name})
+	switch {
+	case err != nil:
+		return sites.Site{}, err
+	case len(found) == 0:
+		return sites.Site{}, sites.Unknown(name, "")
+	case gone:
+		return sites.Site{}, sites.Deleted(name)
+	}
+	return found[0], nil
+}
+
+// scanSite scans a site; further columns are scanned into destinations.
+func scanSite(row pgx.CollectableRow, further ...any) (s sites.Site, err error) {
+	err = row.Scan(append([]any{
+		&s.Name, &s.Labels, &s.Limits.Documents, &s.Limits.Changes, &s.Limits.Keep, &s.Archived, &s.Revision, &s.Stamp,
+		&s.Status, &s.Documents, &s.CreatedAt, &s.ChangedAt,
+	}, further...)...)
+	if s.Revision == 0 {
+		s.Stamp = 0 // that of the empty site, which is not a revision
+	}
+	return s, err
+}
+
+// SetSite implements sites.Store.
+func (d *Database) SetSite(ctx context.Context, name string, settings sites.Settings, mustBeNew bool, most int,
+	audit sites.Audit,
+) (outcome sites.Outcome, err error) {
+	err = d.withTx(ctx, d.deadlines.Write, func(ctx context.Context, tx pgx.Tx) (err error) {
+		if outcome, err = d.setSite(ctx, tx, name, settings, mustBeNew, most); err != nil || outcome == sites.Unchanged {
+			return err
+		}
+		batch := &pgx.Batch{}
+		if outcome == sites.Made {
+			batch.Queue(stmt.InsertFeed, named{"site": name})
+		}
+		if event := audit(outcome); event != nil {
+			batch.Queue(stmt.InsertAudit, auditEntry(sites.Default, *event))
+		}
+		return tx.SendBatch(ctx, batch).Close()
+	})
+	return outcome, err
+}
+
+// setSite changes the row of a site, or adds one.
+func (d *Database) setSite(ctx context.Context, tx pgx.Tx, name string, settings sites.Settings, mustBeNew bool,
+	most int,
+) (sites.Outcome, error) {
+	settings.Labels = maps.Clone(settings.Labels)
+	if settings.Labels == nil {
+		settings.Labels = map[string]string{}
+	}
+	const tries = 2 // another request may make the site after the first look
+	for range tries {
+		found, err := collectIn(ctx, tx, scanSettings, stmt.LockSettings, named{"site": name})
+		if err != nil {
+			return 0, fmt.Errorf("look for the site: %w", err)
+		}
+		if len(found) > 0 {
+			return d.changeSite(ctx, tx, name, found, settings, mustBeNew)
+		}
+		added, err := tx.Exec(ctx, stmt.InsertSite, named{
+			"site": name, "stamp": revisions.NewStamp(), "labels": settings.Labels, "documents": settings.Limits.Documents,
+			"changes": settings.Limits.Changes, "keep": settings.Limits.Keep, "archived": settings.Archived, "most": most,
+		})
+		if err != nil {
+			return 0, fmt.Errorf("add the site: %w", err)
+		}
+		if added.RowsAffected() > 0 {
+			return sites.Made, nil
+		}
+	}
+	return 0, sites.TooMany(most)
+}
+
+// changeSite changes the row of a site that was locked.
+func (d *Database) changeSite(ctx context.Context, tx pgx.Tx, name string, found []lockedSettings,
+	settings sites.Settings, mustBeNew bool,
+) (sites.Outcome, error) {
+	was, err := existing(name, found)
+	switch {
+	case err != nil:
+		return 0, err
+	case mustBeNew:
+		return 0, sites.NotNew(name)
+	case reflect.DeepEqual(was, settings):
+		return sites.Unchanged, nil
+	}
+	_, err = tx.Exec(ctx, stmt.UpdateSite, named{
+		"site": name, "labels": settings.Labels, "documents": settings.Limits.Documents,
+		"changes": settings.Limits.Changes, "keep": settings.Limits.Keep, "archived": settings.Archived,
+	})
+	return sites.Changed, err
+}
+
+// DeleteSite implements sites.Store.
+func (d *Database) DeleteSite(ctx context.Context, name string, audit *revisions.AuditEvent) error {
+	err := d.withTx(ctx, d.deadlines.Write, func(ctx context.Context, tx pgx.Tx) error {
+		found, err := collectIn(ctx, tx, scanSettings, stmt.LockSettings, named{"site": name})
+		if err != nil {
+			return fmt.Errorf("look for the site: %w", err)
+		}
+		was, err := existing(name, found)
+		if err == nil && !was.Archived {
+			err = sites.NotArchived(name)
+		}
+		if err == nil {
+			_, err = tx.Exec(ctx, stmt.MarkSite, named{"site": name, "audit": (*auditRecord)(audit)})
+		}
+		return err
+	})
+	if err == nil {
+		select {
+		case d.deleted <- struct{}{}:
+		default: // RunDeletions has not looked since the last time
+		}
+	}
+	return err
+}
+
+// SiteNames implements sites.Store.
+func (d *Database) SiteNames(ctx context.Context) (names []string, err error) {
+	_, err = d.query(ctx, into(&names, pgx.RowTo[string]), stmt.SiteNames, named{})
+	return names, err
+}
+
+// selectSites selects the columns that scanSite reads, of sites that are not being deleted. An empty list of labels is
+// in all.
+const selectSites = `SELECT s.site, s.labels, s.max_documents, s.max_changes, s.keep, s.archived_at IS NOT NULL, s.head,
+		s.stamp, CASE WHEN s.head > 0 THEN f.status ELSE '' END, s.live, s.created_at,
+		greatest(s.changed_at, (SELECT r.created_at FROM revisions r WHERE r.site = s.site AND r.revision = s.head))
+	FROM sites s JOIN feeds f ON f.site = s.site WHERE s.deleted IS NULL`
+
+// siteOrders are the orders of sites by their keys: %[1]s is the direction. Sites without a status come last.
+var siteOrders = map[string]string{
+	"":                " ORDER BY s.site %[1]s",
+	sites.ByName:      " ORDER BY s.site %[1]s",
+	sites.ByStatus:    " ORDER BY CASE WHEN s.head > 0 THEN nullif(f.status, '') END %[1]s, s.site",
+	sites.ByChange:    " ORDER BY 12 %[1]s, s.site",
+	sites.ByDocuments: " ORDER BY s.live %[1]s, s.site",
+}
+
+// siteStatuses are the conditions for a status. It is not an argument, so that plans take few sites to have it, and read
+// them in the order of the index.
+var siteStatuses = map[string]string{
+	"failure": " AND f.status = 'failure' AND s.head > 0",
+	"success": " AND f.status = 'success' AND s.head > 0",
+}
+
+// FindSites implements sites.Store. It asks for one more than is wanted, which shows whether there are more.
+func (d *Database) FindSites(ctx context.Context, q sites.Query) (found []sites.Site, more bool, err error) {
+	if q.Among != nil && len(q.Among) == 0 {
+		return nil, false, nil
+	}
+	sql, args, err := sitesOf(q)
+	if err != nil {
+		return nil, false, err
+	}
+	scan := func(row pgx.CollectableRow) (sites.Site, error) { return scanSite(row) }
+	if _, err = d.query(ctx, into(&found, scan), sql, args...); err != nil {
+		return nil, false, err
+	}
+	if more = len(found) > q.Limit; more {
+		found = found[:q.Limit]
+	}
+	return found, more, nil
+}
+
+// sitesOf returns the statement for a query. Like that of auditOf, it has only the conditions that are asked for.
+func sitesOf(q sites.Query) (sql string, args []any, err error) {
+	order, isOrder := siteOrders[q.Sort]
+	if _, isStatus := siteStatuses[q.Status]; !isOrder || !isStatus && q.Status != "" {
+		return "", nil, fmt.Errorf("sites of status %q cannot be sorted by %q", q.Status, q.Sort)
+	}
+	direction := "ASC"
+	if q.Backwards {
+		direction = "DESC"
+	}
+	sql = selectSites + siteStatuses[q.Status]
+	for _, condition := range []struct {
+		wanted bool
+		sql    string // with %[1]d for the number of its parameter
+		value  any
+	}{
+		{len(q.Labels) > 0, " AND s.labels @> $%[1]d", q.Labels},
+		{q.Archived != nil, " AND (s.archived_at IS NOT NULL) = $%[1]d", q.Archived},
+		{q.Among != nil, " AND s.site = ANY($%[1]d)", q.Among},
+		{true, fmt.Sprintf(order, direction) + " OFFSET $%[1]d", q.Offset},
+		{true, " LIMIT $%[1]d", q.Limit + 1},
+	} {
+		if condition.wanted {
+			args = append(args, condition.value)
+			sql += fmt.Sprintf(condition.sql, len(args))
+		}
+	}
+	return sql, args, nil
+}

@@ -1,0 +1,57 @@
+-- Statements about sites themselves. Over all sites are SiteNames, InsertSite, which counts them, and MarkedSites.
+
+-- name: SettingsOf
+SELECT labels, max_documents, max_changes, keep, archived_at IS NOT NULL, deleted IS NOT NULL FROM sites
+WHERE site = :site;
+
+-- name: LockSettings
+SELECT labels, max_documents, max_changes, keep, archived_at IS NOT NULL, deleted IS NOT NULL FROM sites
+WHERE site = :site FOR UPDATE;
+
+-- name: FindSite
+-- selects the columns that scanSite reads, and whether the site is being deleted.
+SELECT s.site, s.labels, s.max_documents, s.max_changes, s.keep, s.archived_at IS NOT NULL, s.head, s.stamp,
+	CASE WHEN s.head > 0 THEN coalesce(f.status, '') ELSE '' END, s.live, s.created_at,
+	greatest(s.changed_at, r.created_at), s.deleted IS NOT NULL
+FROM sites s LEFT JOIN feeds f ON f.site = :site LEFT JOIN revisions r ON r.site = :site AND r.revision = s.head
+WHERE s.site = :site;
+
+-- name: SiteNames
+SELECT site FROM sites WHERE deleted IS NULL ORDER BY site;
+
+-- name: InsertSite
+-- makes a site unless there is one of the name, or :most already. Its epoch is that with which the first site began.
+INSERT INTO sites (site, epoch, head, documents, stamp, labels, max_documents, max_changes, keep, archived_at)
+SELECT :site, 1, 0, 0, :stamp, :labels, :documents, :changes, :keep, CASE WHEN :archived::boolean THEN now() END
+WHERE (SELECT count(*) FROM sites) < :most::bigint
+ON CONFLICT (site) DO NOTHING;
+
+-- name: InsertFeed
+INSERT INTO feeds (site, newest, oldest) VALUES (:site, 0, 1);
+
+-- name: UpdateSite
+UPDATE sites SET labels = :labels, max_documents = :documents, max_changes = :changes, keep = :keep,
+	archived_at = CASE WHEN :archived::boolean THEN coalesce(archived_at, now()) END, changed_at = now()
+WHERE site = :site;
+
+-- name: MarkSite
+-- begins the deletion of a site: its rows go in steps. What they were is counted in deleted_audit.
+UPDATE sites SET deleted = pg_current_xact_id(), changed_at = now(),
+	deleted_audit = json_build_object('audit', :audit::json, 'documents', live)
+WHERE site = :site;
+
+-- name: MarkedSites
+-- is answered by an index that is empty while no site is being deleted.
+SELECT site FROM sites WHERE deleted IS NOT NULL ORDER BY site;
+
+-- name: LockMarked
+-- locks a site that is being deleted unless another server does it. It selects what was deleted, and whether nobody can
+-- write to the site any more: no transaction is as old as the mark, and no call that began before it is under way.
+SELECT deleted_audit, deleted < pg_snapshot_xmin(pg_current_snapshot()) AND changed_at < now() - :grace::interval
+FROM sites WHERE site = :site AND deleted IS NOT NULL FOR UPDATE SKIP LOCKED;
+
+-- name: CountDeleted
+UPDATE sites SET deleted_audit = :audit WHERE site = :site;
+
+-- name: DeleteSite
+DELETE FROM sites WHERE site = :site;
