@@ -41,7 +41,9 @@ type database struct {
 	pool      *pgxpool.Pool
 	deadlines Deadlines
 	shares    *budget.Shares // of the general connections
-	abandoned struct {
+
+	statistics statistics
+	abandoned  struct {
 		sync.Mutex
 		last time.Time // when connections were replaced because a call got no answer
 	}

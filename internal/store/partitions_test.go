@@ -25,7 +25,7 @@ const explained = "-c session_preload_libraries=auto_explain -c auto_explain.log
 
 // apart are the tests that do not run with partitioned tables: those about the plans of plain tables, which count pages or
 // look for the names of indexes; those of roles and sessions that may not have the settings; and those that take long.
-const apart = "^Test(Keys_.*|Store_(partitioned|vacuum|Evidence_(byIndex|emptied)|AddResult_analyzes|manyViolations|longHistory|" +
+const apart = "^Test(Keys_.*|Store_(partitioned|Evidence_(byIndex|emptied)|manyViolations|longHistory|" +
 	"rare.*|fewConnections|silentHost|deadlines|reserved|Append_givenUp|Claim_pages|Prune_(changesBetween|killed|purged)|" +
 	"Archives_prunedBetween|Documents_laws)|Service_Rendered_.*)$"
 

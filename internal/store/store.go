@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -52,7 +51,6 @@ type Store struct {
 
 	audits gatherer[revisions.AuditEvent, struct{}]
 	posts  gatherer[post, posted]
-	added  atomic.Int64 // results, by this process
 	asks   gatherer[claims.Ask, granted]
 
 	news  chan struct{}         // holds a token after changes not yet processed
@@ -153,16 +151,4 @@ func (s *Store) checkVersion(version int) error {
 func TooNew(version, known int) error {
 	return fault.New(fault.Unavailable, "DatabaseTooNew", "the database was written by a newer Purser: it has version "+
 		"%d, this server knows versions up to %d; start the newer Purser, or use another database", version, known)
-}
-
-// analyze updates the statistics of tables, which makes the sessions of all servers plan their statements again.
-// Autovacuum does so only once a minute; until then, plans that were made for small tables read all of ones that have
-// grown. Requests do not wait for it.
-func (s *Store) analyze(ctx context.Context, tables string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.deadlines.Append)
-	defer cancel()
-	_ = s.withConn(ctx, general, func(ctx context.Context) error {
-		_, err := s.pool.Exec(ctx, "ANALYZE "+tables)
-		return err
-	})
 }
