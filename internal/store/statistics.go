@@ -42,8 +42,8 @@ func (s *statistics) unused() {
 	s.last = time.Time{}
 }
 
-// grown counts documents that were added to any site. If the database knows of fewer than were added lately, it looks anew
-// how many rows its tables have, every ten minutes at most. Requests do not wait for that, and errors are ignored:
+// grown counts documents that were added to any site. If the database knows of fewer than were added lately, it looks
+// anew how many rows its tables have, every ten minutes at most. Requests do not wait for that, and errors are ignored:
 // autovacuum does it later.
 func (d *database) grown(ctx context.Context, documents int) {
 	added := d.statistics.add(documents, time.Now())
