@@ -42,9 +42,7 @@ func (s *Store) Append(ctx context.Context, commit revisions.Commit) (stored rev
 	if err == nil {
 		s.announce()
 		s.advance(stored)
-		if outgrows(stored) {
-			go s.analyze(ctx, "documents, contents, texts, buckets, violations")
-		}
+		s.grown(ctx, len(stored.Diff.Added))
 	}
 	return stored, err
 }
@@ -258,13 +256,4 @@ func (s *Store) queueRevision(batch *pgx.Batch, commit revisions.Commit, succeed
 	if len(diff.Emptied) > 0 {
 		batch.Queue(stmt.EmptyBuckets, named{"site": s.site, "buckets": diff.Emptied, "until": r.ID})
 	}
-}
-
-// manyAdded is the number of documents above which a change may be followed by analyze.
-const manyAdded = 200
-
-// outgrows reports whether a change makes the site so much larger that plans which were made for its former size may
-// read all of it.
-func outgrows(commit revisions.Commit) bool {
-	return len(commit.Diff.Added) >= max(manyAdded, commit.Base.Live)
 }

@@ -49,7 +49,9 @@ var settings = map[string]string{
 // noStatementTimeout disables the timeout of a transaction's statements: only the context limits them.
 const noStatementTimeout = `SET LOCAL statement_timeout = 0`
 
-// onNotice is called with the notices of all sessions; nil but in tests.
+// onNotice is called with the notices of all sessions; nil but in tests, which have no other way to all of them.
+//
+//nolint:gochecknoglobals // for the reason above
 var onNotice pgconn.NoticeHandler
 
 // PoolConfig returns the configuration of the pool for a URL. Of several hosts it connects to one that accepts writes.

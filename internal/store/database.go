@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -40,15 +39,15 @@ func DefaultDeadlines() Deadlines {
 // fairly; it is repeated after conflicts with other transactions. Errors that pass, or that an operator has to see to,
 // are faults of kind Unavailable that say so. It is safe for concurrent use.
 type Database struct {
-	pool      *pgxpool.Pool
-	deadlines Deadlines
-	shares    *budget.Shares        // of the general connections
-	queue     *river.Client[pgx.Tx] // of deliveries
-	codec     *codec                // of contents
-	compat    bool                  // as in Options
-	version   int                   // of the schema, that this server knows
-	news      announcements
-	added     atomic.Int64 // results, by this process
+	pool       *pgxpool.Pool
+	deadlines  Deadlines
+	shares     *budget.Shares        // of the general connections
+	queue      *river.Client[pgx.Tx] // of deliveries
+	codec      *codec                // of contents
+	compat     bool                  // as in Options
+	version    int                   // of the schema, that this server knows
+	news       announcements
+	statistics statistics
 	caches
 	deleted   chan struct{} // holds a token after sites were marked for deletion
 	grace     time.Duration // from a mark to the end of the site, at least

@@ -64,10 +64,12 @@ func HasCode(err error, codes ...string) bool {
 	return errors.As(err, &pgErr) && slices.Contains(codes, pgErr.Code)
 }
 
-// violates reports whether an error says that a row violates one of some unique indexes.
+// violates reports whether an error says that a row violates one of some unique indexes. The index of a partition or a
+// shard may have its number at the end.
 func violates(err error, indexes ...string) bool {
 	pgErr, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && pgErr.Code == uniqueViolation && slices.Contains(indexes, strings.TrimRight(pgErr.ConstraintName, "_0123456789"))
+	return ok && pgErr.Code == uniqueViolation &&
+		slices.Contains(indexes, strings.TrimRight(pgErr.ConstraintName, "_0123456789"))
 }
 
 // refusesValues reports whether an error says that the database cannot store the values.

@@ -25,11 +25,12 @@ const explained = "-c session_preload_libraries=auto_explain -c auto_explain.log
 
 // apart are the tests that do not run with partitioned tables: those about the plans of plain tables, which count pages or
 // look for the names of indexes; those of roles and sessions that may not have the settings; and those that take long.
-const apart = "^Test(Keys_.*|Store_(partitioned|vacuum|Evidence_(byIndex|emptied)|AddResult_analyzes|manyViolations|longHistory|" +
+const apart = "^Test(Keys_.*|Store_(partitioned|Evidence_(byIndex|emptied)|manyViolations|longHistory|" +
 	"rare.*|fewConnections|silentHost|deadlines|reserved|Append_givenUp|Claim_pages|Prune_(changesBetween|killed|purged)|" +
 	"Archives_prunedBetween|Documents_laws)|Service_Rendered_.*)$"
 
-// Not seen are statements that no test runs, and those that may visit several partitions, with the reason.
+// notSeen are the named statements that none of the tests runs, and overAll those that may visit several partitions, each
+// with the reason.
 var (
 	notSeen = map[string]string{}
 	overAll = map[string]string{}
@@ -71,7 +72,7 @@ func watchPartitions() {
 type plan struct {
 	Relation string  `json:"Relation Name"`
 	Loops    float64 `json:"Actual Loops"`
-	Plans    []plan
+	Plans    []plan  `json:"Plans"`
 }
 
 // add adds the partitions that a statement has visited.
@@ -82,7 +83,7 @@ func (v *visits) add(notice string) {
 	}
 	var explained struct {
 		Text string `json:"Query Text"`
-		Plan plan
+		Plan plan   `json:"Plan"`
 	}
 	err := json.Unmarshal([]byte(text), &explained)
 	v.Lock()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -233,6 +234,39 @@ func TestStore_Documents_among(t *testing.T) {
 		}
 		if got := strings.Join(names, " "); got != want {
 			t.Errorf("%+v: %s, want %s", selection, got, want)
+		}
+	}
+}
+
+// After the first large change the database knows how many rows its tables have, also those that no plan was made for yet.
+func TestStore_Append_analyzes(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	s, conn := open(t, url), storetest.Connect(t, url)
+	known := func(table string) (rows float64) {
+		t.Helper()
+		if err := conn.QueryRow(t.Context(), "SELECT reltuples FROM pg_class WHERE relname = $1", table).Scan(&rows); err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	const documents = 200
+	var body strings.Builder
+	for i := range documents {
+		body.WriteString(widget(fmt.Sprintf("w%d", i), 1))
+	}
+	put(t, s, "b", widget("w", 1))
+	if rows := known("documents"); rows >= 0 {
+		t.Errorf("%v documents are known after a small change", rows)
+	}
+	put(t, s, "a", body.String())
+	for _, table := range []string{"documents", "contents", "revisions"} {
+		for known(table) < 1 {
+			select {
+			case <-t.Context().Done():
+				t.Fatalf("the statistics of %s are not updated", table)
+			case <-time.After(time.Millisecond):
+			}
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/bits"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -142,13 +141,6 @@ func (s *Store) addResults(ctx context.Context, posts []post) ([]posted, error) 
 	return done, nil
 }
 
-// doubles reports whether a number of results has become a higher power of two, with a plan made for a few of them
-// taking long.
-func doubles(before, after int64) bool {
-	const many = 256
-	return after >= many && bits.Len64(uint64(after)) > bits.Len64(uint64(before)) //nolint:gosec // both are positive
-}
-
 func (s *Store) addTogether(ctx context.Context, posts []post) (done []posted, err error) {
 	numbers := make([]int64, len(posts))
 	for i := range posts {
@@ -183,9 +175,6 @@ func (s *Store) addTogether(ctx context.Context, posts []post) (done []posted, e
 	})
 	if err != nil {
 		return nil, err
-	}
-	if after := s.added.Add(int64(len(posts))); doubles(after-int64(len(posts)), after) {
-		go s.analyze(ctx, "reported, results")
 	}
 	for i := range done {
 		done[i].inForce = inForce

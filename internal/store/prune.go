@@ -33,11 +33,7 @@ func (s *Store) Prune(ctx context.Context, keep int, options revisions.Options) 
 			return err
 		}
 		s.announce()
-		err := s.sweep(ctx, &pruned)
-		if err == nil && len(pruned.Revisions)+pruned.Documents+pruned.Contents >= manyDeleted {
-			s.vacuum(ctx)
-		}
-		return err
+		return s.sweep(ctx, &pruned)
 	})
 	return pruned, err
 }

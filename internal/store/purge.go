@@ -14,7 +14,6 @@ func (s *Store) Purge(ctx context.Context, options revisions.Options) error {
 		err := s.purge(ctx, options)
 		if err == nil {
 			s.announce()
-			s.vacuum(ctx)
 		}
 		return err
 	})

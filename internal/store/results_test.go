@@ -639,49 +639,6 @@ func TestStore_Evidence_emptied(t *testing.T) {
 	}
 }
 
-// The statistics of results are updated when there are many more of them than before.
-func TestStore_AddResult_analyzes(t *testing.T) {
-	t.Parallel()
-	url := storetest.URL(t)
-	s, conn := openStore(t, url, defaults()), storetest.Connect(t, url)
-	revision := put(t, open(t, url), "a", widget("w", 1)).Revision
-	add := func(first, n int) {
-		t.Helper()
-		var about []revisions.About
-		var results []validations.Result
-		for i := range n {
-			about = append(about, revisions.About{Revision: revision})
-			results = append(results, validations.Result{
-				Name: fmt.Sprintf("v%d-validation", first+i), Status: "success", Errors: []byte("[]"), Validator: []byte("{}"),
-			})
-		}
-		if _, _, err := s.AddResults(t.Context(), about, results); err != nil {
-			t.Fatal(err)
-		}
-	}
-	known := func() (rows float64) {
-		t.Helper()
-		const sql = "SELECT reltuples FROM pg_class WHERE relname = 'reported'"
-		if err := conn.QueryRow(t.Context(), sql).Scan(&rows); err != nil {
-			t.Fatal(err)
-		}
-		return rows
-	}
-	add(0, 255)
-	before := known()
-	add(255, 1)
-	for known() < 256 {
-		select {
-		case <-t.Context().Done():
-			t.Fatal("the statistics are not updated")
-		case <-time.After(time.Millisecond):
-		}
-	}
-	if before >= 255 {
-		t.Errorf("%v results were known before", before)
-	}
-}
-
 // The sizes of results, by which pages end, do not tell whether there are warnings that depend on secrets.
 func TestStore_Reported_hiddenWarnings(t *testing.T) {
 	t.Parallel()

@@ -31,8 +31,8 @@ var stmt = mustLoad(files)
 // statements are the texts of statements by their names, each as it is in its file.
 type statements struct {
 	// sql/site.sql
-	CannotWrite, DatabaseSize, SchemaVersion, ReadHead, LockHead, LockBase, HeadAndTime, HeadAround, LatestRevision,
-	LastPurge, HasRevision, NewestRevision string
+	CannotWrite, DatabaseSize, KnownDocuments, SchemaVersion, ReadHead, LockHead, LockBase, HeadAndTime, HeadAround,
+	LatestRevision, LastPurge, HasRevision, NewestRevision string
 
 	// sql/append.sql
 	CloseDocument, CloseDocuments, InsertContent, InsertDocument, InsertTexts, RereadDocuments, AddSealed,

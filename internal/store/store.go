@@ -169,15 +169,3 @@ func TooNew(version, known int) error {
 	return fault.New(fault.Unavailable, "DatabaseTooNew", "the database was written by a newer Purser: it has version "+
 		"%d, this server knows versions up to %d; start the newer Purser, or use another database", version, known)
 }
-
-// analyze updates the statistics of tables, which makes the sessions of all servers plan their statements again.
-// Autovacuum does so only once a minute; until then, plans that were made for small tables read all of ones that have
-// grown. Requests do not wait for it.
-func (d *Database) analyze(ctx context.Context, tables string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.deadlines.Append)
-	defer cancel()
-	_ = d.withConn(ctx, general, func(ctx context.Context) error {
-		_, err := d.pool.Exec(ctx, "ANALYZE "+tables)
-		return err
-	})
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -211,26 +210,8 @@ func (s *Store) failedChecks(ctx context.Context, tx pgx.Tx, after, last int64) 
 	}, stmt.FailedChecks, named{"site": s.site, "after": after, "last": last})
 }
 
-// Autovacuum runs only once a minute. Until then, plans that were made for a small site read all of one that has grown,
-// and reads visit deleted rows. The errors of these statements, and the statement timeout, are ignored: autovacuum does
-// the work later.
-
 // tables are those that a purge empties, in this order; a prune deletes rows of them too.
 var tables = []string{
 	"tags", "results", "reported", "entries", "violations", "checks", "documents", "contents", "texts", "buckets",
 	"occupancies", "revisions",
-}
-
-// manyDeleted is the number of deleted rows above which a prune is followed by a vacuum.
-const manyDeleted = 1000
-
-// vacuum removes the rows that a purge or a prune has deleted, one table at a time, and leaves out tables that are
-// being vacuumed or altered. The caller must have no open transaction, and bounds the time with ctx.
-func (s *Store) vacuum(ctx context.Context) {
-	_ = s.withConn(ctx, general, func(ctx context.Context) error {
-		for _, table := range slices.Backward(tables) { // the largest ones first
-			_, _ = s.pool.Exec(ctx, "VACUUM (ANALYZE, SKIP_LOCKED) "+table)
-		}
-		return nil
-	})
 }

@@ -8,6 +8,10 @@ SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean,
 -- looks at the sizes of files only.
 SELECT pg_database_size(current_database());
 
+-- name: KnownDocuments
+-- selects how many documents plans are made for, of all sites: below 0 if that was never looked for.
+SELECT reltuples FROM pg_class WHERE oid = 'documents'::regclass;
+
 -- name: SchemaVersion
 SELECT version FROM schema_migrations LIMIT 1;
 
