@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"purser/internal/budget"
-	"purser/internal/sites"
 	"purser/internal/wire"
 	"purser/web/signin"
 )
@@ -94,8 +93,11 @@ func (s *server) answer(ctx context.Context, w http.ResponseWriter, r *http.Requ
 // maker makes an answer, and returns a function that sends it.
 type maker func(ctx context.Context, v *visit) (send func(), err error)
 
+// defaultSite is the site of a visit without one in its path.
+const defaultSite = "default"
+
 // owner returns the owner of a visit by a user.
-func (v *visit) owner(user string) budget.Owner { return budget.Owner{User: user, Site: sites.Default} }
+func (v *visit) owner(user string) budget.Owner { return budget.Owner{User: user, Site: defaultSite} }
 
 // inTurn generates an answer when a place is free. Places are shared among the sites, and among the users or, for those
 // who are not signed in, their addresses.
