@@ -64,6 +64,7 @@ func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *params,
 	if err != nil {
 		return err
 	}
+	s.keepRevisions(r, written.Revision)
 	if findings {
 		return s.writeWithFindings(w, r, written)
 	}
@@ -247,6 +248,7 @@ func (s *server) rollback(w http.ResponseWriter, r *http.Request) error {
 	if done, err := s.writePreview(w, r, written); done {
 		return err
 	}
+	s.keepRevisions(r, written.Revision)
 	around := queries.Around{Previous: written.Revision - 1, Weakened: written.Weakened} // the newest one is not pruned
 	described := queries.Described{RevisionStatus: written.RevisionStatus, Around: &around}
 	s.answers.write(w, r, http.StatusCreated, s.links(r).revision(described))

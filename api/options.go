@@ -1,10 +1,12 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"unicode/utf8"
 
 	"purser/internal/authz"
+	"purser/internal/budget"
 	"purser/internal/fault"
 	"purser/internal/revisions"
 	"purser/internal/sites"
@@ -84,6 +86,26 @@ func (s *server) countedChange(w http.ResponseWriter, r *http.Request, q *params
 		err = s.countChange(w, r, siteOf(r), s.limits(r))
 	}
 	return options, err
+}
+
+// keepRevisions prunes the site of a request that has made a revision, once in a tenth of the revisions that the site
+// keeps. It does not wait for that.
+func (s *server) keepRevisions(r *http.Request, revision int64) {
+	const part = 10
+	keep := s.Bounds.Keep
+	if own := s.limits(r).Keep; own != nil {
+		keep = *own
+	}
+	if keep == 0 || revision%max(1, keep/part) != 0 {
+		return
+	}
+	service, site := s.at(r).Service, siteOf(r)
+	ctx := budget.WithoutUser(context.WithoutCancel(r.Context()))
+	go func() {
+		if _, err := service.KeepPruned(ctx, int(keep)); err != nil {
+			s.Log.WarnContext(ctx, "old revisions remain for now", "site", site, "error", err.Error())
+		}
+	}()
 }
 
 // commitURL says what a source is.

@@ -37,6 +37,7 @@ func (s *server) putPackage(w http.ResponseWriter, r *http.Request) error {
 	if done, err := s.writePreview(w, r, written); done {
 		return err
 	}
+	s.keepRevisions(r, written.Revision)
 	view := checkedPackageView(checked)
 	view.Bucket, view.Revision = bucket, written.Revision
 	view.URL = s.links(r).packageURL(written.Revision, name)

@@ -89,6 +89,7 @@ type Access struct {
 type Bounds struct {
 	Rate    int   // requests per second of one user, on average over ten seconds; 0: unlimited
 	Changes int64 // of a site within a minute, if it has no limit of its own; 0: unlimited
+	Keep    int64 // revisions of a site besides tagged ones, if it has no limit of its own; 0: all
 	Ingests int   // uploads of documents that one user may have in progress; 0: unlimited
 	Memory  int64 // bytes of all uploads in progress; at least 1
 	// Patience is the maximum time that a request waits for memory, and then for its body to arrive.

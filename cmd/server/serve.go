@@ -258,8 +258,9 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	first := api.Services{
 		Service: service, Queries: questions, Feed: events.Of(sites.Default), Webhooks: hooks, Claims: kept, Audit: kept,
 	}
+	others := opened(db, first)
 	answers := api.New(api.Config{ //nolint:contextcheck // it converts openapi.yaml once, for all requests
-		Services: first, Others: opened(db, first), Sites: directory, Pool: pool,
+		Services: first, Others: others, Sites: directory, Pool: pool,
 		Layout: picture.NewLayout(maxLayouts), Ping: db.Ping,
 		Problem: problem, Limits: c.document(),
 		CacheSize: c.cacheSize(), Compat: c.Compat == "deckhand", Log: seen.log, Observe: seen.observe,
@@ -273,7 +274,9 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		return nil, nil, err
 	}
 	stop := inBackground(ctx, events.Run, checking, keepKeyset,
-		func(ctx context.Context) { service.KeepResealed(ctx, resealEvery, seen.log, hooks.Reseal) },
+		func(ctx context.Context) {
+			service.KeepResealed(ctx, resealEvery, seen.log, resealOthers(db, keyset, hooks, others))
+		},
 		func(ctx context.Context) { db.RunDeletions(ctx, seen.log) },
 		func(ctx context.Context) { c.deliver(ctx, db, hooks, attempted, seen.log) })
 	return handler, func() {

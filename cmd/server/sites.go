@@ -1,13 +1,18 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"log/slog"
 	"sync"
 
 	"github.com/hashicorp/golang-lru/v2"
 
 	"purser/api"
 	"purser/internal/changes"
+	"purser/internal/sites"
 	"purser/internal/store"
+	"purser/internal/webhooks"
 )
 
 // openSites is how many sites beside the default one are kept open. A site that is opened again loses no more than what
@@ -37,5 +42,26 @@ func opened(db *store.Database, first api.Services) func(site string) *api.Servi
 		}
 		open.Add(site, of)
 		return of
+	}
+}
+
+// resealOthers returns a function that seals with the newest key what the documents of the default site have not: the
+// secrets of its webhooks, and those of all other sites that have any of older keys.
+func resealOthers(db *store.Database, keyset changes.Vault, hooks *webhooks.Service, others func(string) *api.Services,
+) func(context.Context, *slog.Logger) (int, error) {
+	return func(ctx context.Context, log *slog.Logger) (resealed int, err error) {
+		resealed, err = hooks.Reseal(ctx, log)
+		names, failed := db.SitesToReseal(ctx, keyset.Prefix(ctx))
+		err = errors.Join(err, failed)
+		for _, site := range names {
+			if site == sites.Default {
+				continue
+			}
+			of, log := others(site), log.With("site", site)
+			documents, failed := of.Service.Reseal(ctx, log)
+			secrets, lost := of.Webhooks.Reseal(ctx, log)
+			resealed, err = resealed+documents+secrets, errors.Join(err, failed, lost)
+		}
+		return resealed, err
 	}
 }

@@ -66,6 +66,13 @@ func (c *Cache[K, V]) Remove(key K) {
 	c.entries.Remove(key)
 }
 
+// Clear forgets all keys.
+func (c *Cache[K, V]) Clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.entries.Purge()
+}
+
 // Bytes returns the size of all values that are kept, with an overhead for each.
 func (c *Cache[K, V]) Bytes() int {
 	c.mu.Lock()

@@ -82,11 +82,11 @@ type Store interface {
 	Outdated(ctx context.Context, prefix []byte, after document.Digest, limit int) ([]SealedContent, error)
 	// OutdatedTexts is Outdated for texts with secrets, ordered by the number of their blocks.
 	OutdatedTexts(ctx context.Context, prefix []byte, after int64, limit int) ([]SealedContent, error)
-	// Sealed counts the secrets.
+	// Sealed counts the secrets of all sites.
 	Sealed(ctx context.Context) (int, error)
 	// Reseal replaces a sealed secret, unless it has changed since it was read.
 	Reseal(ctx context.Context, content SealedContent, sealed []byte) error
-	// ForgetSealed drops sealed secrets from memory, where they may be as they were before they were sealed again.
+	// ForgetSealed drops sealed secrets of all sites from memory, where they may be as they were before they were sealed again.
 	ForgetSealed()
 }
 

@@ -145,7 +145,12 @@ func (s *Store) Outdated(ctx context.Context, prefix []byte, after document.Dige
 
 // Sealed implements revisions.Store.
 func (s *Store) Sealed(ctx context.Context) (int, error) {
-	return collectFirst(ctx, s.Database, pgx.RowTo[int], stmt.CountSecrets, named{"site": s.site})
+	return collectFirst(ctx, s.Database, pgx.RowTo[int], stmt.CountSecrets, named{})
+}
+
+// SitesToReseal returns the sites that have something sealed whose sealed form does not start with a prefix.
+func (d *Database) SitesToReseal(ctx context.Context, prefix []byte) ([]string, error) {
+	return collect(ctx, d, pgx.RowTo[string], stmt.SitesToReseal, named{"prefix": prefix})
 }
 
 // Reseal implements revisions.Store.
@@ -163,7 +168,7 @@ func (s *Store) Reseal(ctx context.Context, content revisions.SealedContent, sea
 
 // ForgetSealed implements revisions.Store. It drops the live documents, which are rendered and checked. The cached
 // buckets stay: their documents are only compared with new ones, and their secrets are never opened.
-func (s *Store) ForgetSealed() { s.live.Remove(siteKey{s.site}) }
+func (s *Store) ForgetSealed() { s.live.Clear() }
 
 // Archive implements queries.Store.
 func (s *Store) Archive(ctx context.Context, content document.Digest) ([]byte, error) {

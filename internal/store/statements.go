@@ -46,7 +46,7 @@ type statements struct {
 	ChecksByContent, ChecksByPair, LivePolicies string
 
 	// sql/documents.sql
-	FallbackPolicy, VersionsByID, ContentsByDigest, ArchiveOf, OutdatedSecrets, CountSecrets, ResealContent,
+	FallbackPolicy, VersionsByID, ContentsByDigest, ArchiveOf, OutdatedSecrets, CountSecrets, SitesToReseal, ResealContent,
 	OccupiedBuckets, StampsOf, OnlyOlder, OnlyNewer, OnlyTarget, OnlyNewest, Boundaries, Buckets, CleartextBuckets,
 	RecentKinds string
 

@@ -30,7 +30,17 @@ WHERE site = :site AND sealed IS NOT NULL AND digest > :after
 ORDER BY digest LIMIT :limit;
 
 -- name: CountSecrets
-SELECT count(*) FROM contents WHERE site = :site AND sealed IS NOT NULL;
+-- counts those of all sites.
+SELECT count(*) FROM contents WHERE sealed IS NOT NULL;
+
+-- name: SitesToReseal
+-- selects the sites with documents, texts or webhooks that are sealed with older keys.
+SELECT site FROM contents WHERE sealed IS NOT NULL AND substring(sealed, 1, length(:prefix::bytea)) <> :prefix::bytea
+UNION
+SELECT site FROM texts WHERE reference IS NOT NULL AND substring(body, 1, length(:prefix::bytea)) <> :prefix::bytea
+UNION
+SELECT site FROM webhooks WHERE substring(secret, 1, length(:prefix::bytea)) <> :prefix::bytea
+	OR substring(previous, 1, length(:prefix::bytea)) <> :prefix::bytea;
 
 -- name: ResealContent
 UPDATE contents SET sealed = :new WHERE site = :site AND digest = :digest AND sealed = :old;
