@@ -258,7 +258,8 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		Refused:   metrics.Refusals(seen.registry),
 		PublicURL: strings.TrimRight(c.PublicURL, "/"),
 		Registry:  seen.registry, OpenAPI: purser.OpenAPI, Now: time.Now,
-		Feed: events, Stopping: ctx.Done(), Webhooks: hooks, Claims: db, Sites: sites.NewService(db, sites.NewDirectory(db, time.Now)), Pages: c.UI,
+		Feed: events, Stopping: ctx.Done(), Webhooks: hooks, Claims: db, Pages: c.UI,
+		Sites: sites.NewService(db, sites.NewDirectory(db, time.Now)),
 		Audit: db, Access: admission, Bounds: c.bounds(admission.Anonymous),
 	})
 	pages.Observe, pages.Version = seen.observe, version

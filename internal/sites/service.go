@@ -20,7 +20,8 @@ type Service struct {
 func NewService(store Store, directory *Directory) *Service { return &Service{store, directory} }
 
 // Set makes a site or, unless it must be new, changes its settings, and returns it. A site keeps no setting that it
-// does not get. Faults: Gone if it is being deleted, Stale if it must be new and is not, Conflict if there are MaxSites.
+// does not get. Faults: Gone if it is being deleted, Stale if it must be new and is not, Conflict if there are
+// MaxSites.
 func (s *Service) Set(ctx context.Context, name string, settings Settings, mustBeNew bool, audit Audit) (
 	Site, Outcome, error,
 ) {
