@@ -119,7 +119,8 @@ func messageList(f *fault.Fault) (list []any) {
 
 // apiVersion returns the first part of a path that looks like a version.
 func apiVersion(path string) string {
-	for part := range strings.SplitSeq(path, "/") {
+	below, _ := strings.CutPrefix(path, "/api/")
+	for part := range strings.SplitSeq(below, "/") {
 		if strings.HasPrefix(part, "v") && strings.Contains(part, ".") {
 			return part
 		}

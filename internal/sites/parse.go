@@ -28,12 +28,12 @@ var (
 
 var keyPattern = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?$`)
 
-// Parse returns the settings that a value of a document describes, for a site whose name is in the path. Its fault lists
-// all mistakes: Invalid.
+// Parse returns the settings that a value of a document describes, for a site whose name is in the path. Its fault,
+// Invalid, lists all mistakes.
 func Parse(name string, value any) (Settings, error) {
 	p := parser{}
 	if !IsName(name) {
-		p.fail("%s cannot be the name of a site: names have 1 to 63 lower-case letters, digits, dots, underscores and "+
+		p.failf("%s cannot be the name of a site: names have 1 to 63 lower-case letters, digits, dots, underscores and "+
 			"hyphens, and begin and end with a letter or a digit.", strconv.Quote(words.Excerpt(name)))
 	}
 	settings := p.settings(name, value)
@@ -55,21 +55,21 @@ func bad(message string) *fault.Fault {
 // parser collects mistakes. Their number is bounded by the size of a body.
 type parser struct{ mistakes []fault.Message }
 
-func (p *parser) fail(format string, args ...any) {
+func (p *parser) failf(format string, args ...any) {
 	p.mistakes = append(p.mistakes, fault.Message{Message: fmt.Sprintf(format, args...), Error: true})
 }
 
 func (p *parser) settings(name string, value any) (settings Settings) {
 	fields, isMapping := value.(document.Mapping)
 	if !isMapping {
-		p.fail("A site must be a mapping, with the keys %s; {} makes one without labels and limits of its own.",
+		p.failf("A site must be a mapping, with the keys %s; {} makes one without labels and limits of its own.",
 			words.List(setKeys))
 	}
 	for _, field := range fields {
 		switch field.Key {
 		case "name":
 			if field.Value != name {
-				p.fail("The name must be %s, as in the path: a site cannot be renamed.", name)
+				p.failf("The name must be %s, as in the path: a site cannot be renamed.", name)
 			}
 		case "labels":
 			settings.Labels = p.labels(field.Value)
@@ -78,10 +78,10 @@ func (p *parser) settings(name string, value any) (settings Settings) {
 		case "archived":
 			var ok bool
 			if settings.Archived, ok = field.Value.(bool); !ok {
-				p.fail("The value of archived must be true or false.")
+				p.failf("The value of archived must be true or false.")
 			}
 		case "revision", "stamp", "status", "documents", "createdAt", "changedAt":
-			p.fail("%q of a site is not set, only shown; leave it out.", field.Key)
+			p.failf("%q of a site is not set, only shown; leave it out.", field.Key)
 		default:
 			p.unknown("A site", field.Key, setKeys)
 		}
@@ -93,20 +93,20 @@ func (p *parser) settings(name string, value any) (settings Settings) {
 func (p *parser) unknown(what, key string, known []string) {
 	quoted := strconv.Quote(words.Excerpt(key))
 	if nearest := words.Nearest(key, known); nearest != "" {
-		p.fail("%s has the unknown key %s; did you mean %s?", what, quoted, nearest)
+		p.failf("%s has the unknown key %s; did you mean %s?", what, quoted, nearest)
 	} else {
-		p.fail("%s has the unknown key %s; it can have %s.", what, quoted, words.List(known))
+		p.failf("%s has the unknown key %s; it can have %s.", what, quoted, words.List(known))
 	}
 }
 
 func (p *parser) labels(value any) map[string]string {
 	fields, isMapping := value.(document.Mapping)
 	if !isMapping {
-		p.fail("The labels must be a mapping of keys to texts.")
+		p.failf("The labels must be a mapping of keys to texts.")
 		return nil
 	}
 	if len(fields) > maxLabels {
-		p.fail("There are %d labels, but at most %d are allowed.", len(fields), maxLabels)
+		p.failf("There are %d labels, but at most %d are allowed.", len(fields), maxLabels)
 		return nil
 	}
 	labels := map[string]string{}
@@ -115,14 +115,14 @@ func (p *parser) labels(value any) map[string]string {
 		text, isText := field.Value.(string)
 		switch {
 		case !keyPattern.MatchString(field.Key):
-			p.fail("%s cannot be the key of a label: keys have 1 to %d letters, digits, dots, underscores, slashes and "+
+			p.failf("%s cannot be the key of a label: keys have 1 to %d letters, digits, dots, underscores, slashes and "+
 				"hyphens, and begin and end with a letter or a digit.", key, maxKey)
 		case !isText:
-			p.fail("The label %s must be a text; put it in quotes.", key)
+			p.failf("The label %s must be a text; put it in quotes.", key)
 		case utf8.RuneCountInString(text) > maxValue:
-			p.fail("The label %s has %d characters, but at most %d are allowed.", key, utf8.RuneCountInString(text), maxValue)
+			p.failf("The label %s has %d characters, but at most %d are allowed.", key, utf8.RuneCountInString(text), maxValue)
 		case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
-			p.fail("The label %s must be a text on one line.", key)
+			p.failf("The label %s must be a text on one line.", key)
 		default:
 			labels[field.Key] = text
 		}
@@ -133,7 +133,7 @@ func (p *parser) labels(value any) map[string]string {
 func (p *parser) limits(value any) (limits Limits) {
 	fields, isMapping := value.(document.Mapping)
 	if !isMapping {
-		p.fail("The limits must be a mapping, with the keys %s.", words.List(limitKeys))
+		p.failf("The limits must be a mapping, with the keys %s.", words.List(limitKeys))
 	}
 	for _, field := range fields {
 		switch field.Key {
@@ -158,7 +158,7 @@ func (p *parser) limit(field document.Member, most int64) *int64 {
 	number, _ := field.Value.(document.Number)
 	limit, err := strconv.ParseInt(string(number), 10, 64)
 	if err != nil || limit < 1 || limit > most {
-		p.fail("The limit %s must be a whole number from 1 to %d; without it, the server's holds.", field.Key, most)
+		p.failf("The limit %s must be a whole number from 1 to %d; without it, the server's holds.", field.Key, most)
 		return nil
 	}
 	return &limit

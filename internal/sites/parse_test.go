@@ -47,9 +47,10 @@ func TestParse(t *testing.T) {
 // All mistakes are told at once, and nothing is returned.
 func TestParse_mistakes(t *testing.T) {
 	t.Parallel()
-	many := "labels: {"
+	var many strings.Builder
+	many.WriteString("labels: {")
 	for i := range 21 {
-		many += fmt.Sprintf("k%d: v, ", i)
+		fmt.Fprintf(&many, "k%d: v, ", i)
 	}
 	for text, want := range map[string][]string{
 		"[]":                                {"must be a mapping"},
@@ -68,7 +69,7 @@ func TestParse_mistakes(t *testing.T) {
 		"limits: {changes: 1000001}":        {"from 1 to 1000000"},
 		"limits: {keep: 1.5}":               {"keep must be a whole number"},
 		"limits: {keep: '7'}":               {"keep must be a whole number"},
-		many + "}":                          {"21 labels, but at most 20"},
+		many.String() + "}":                 {"21 labels, but at most 20"},
 		"labels: {-a: x}":                   {`"-a" cannot be the key`},
 		"labels: {a=b: x}":                  {`"a=b" cannot be the key`},
 		"labels: {'': x}":                   {`"" cannot be the key`},
@@ -87,10 +88,11 @@ func TestParse_mistakes(t *testing.T) {
 			t.Errorf("%s: %v, %+v", text, err, got)
 			continue
 		}
-		said := f.Message
+		texts := []string{f.Message}
 		for _, message := range f.Messages {
-			said += "\n" + message.Message
+			texts = append(texts, message.Message)
 		}
+		said := strings.Join(texts, "\n")
 		for _, part := range want {
 			if !strings.Contains(said, part) {
 				t.Errorf("%s: %q is not in:\n%s", text, part, said)

@@ -19,8 +19,9 @@ type Service struct {
 // NewService returns a service with a directory.
 func NewService(store Store, directory *Directory) *Service { return &Service{store, directory} }
 
-// Set makes a site or, unless it must be new, changes its settings, and returns it. A site keeps no setting that it does
-// not get. Faults: Gone if it is being deleted, Stale if it must be new and is not, Conflict if there are MaxSites.
+// Set makes a site or, unless it must be new, changes its settings, and returns it. A site keeps no setting that it
+// does not get. Faults: Gone if it is being deleted, Stale if it must be new and is not, Conflict if there are
+// MaxSites.
 func (s *Service) Set(ctx context.Context, name string, settings Settings, mustBeNew bool, audit Audit) (
 	Site, Outcome, error,
 ) {
@@ -33,8 +34,8 @@ func (s *Service) Set(ctx context.Context, name string, settings Settings, mustB
 	return site, outcome, err
 }
 
-// Delete begins to delete an archived site. confirm must be its name. Faults: Invalid if it is not, Conflict for the site
-// Default, which always exists, and for one that is not archived, NotFound, Gone if that has begun already.
+// Delete begins to delete an archived site. confirm must be its name. Faults: Invalid if it is not, Conflict for the
+// site Default, which always exists, and for one that is not archived, NotFound, Gone if that has begun already.
 func (s *Service) Delete(ctx context.Context, name, confirm string, audit *revisions.AuditEvent) error {
 	switch {
 	case name == Default:

@@ -76,8 +76,8 @@ const (
 // Audit returns the entry of the audit for an outcome; nil for none. It is not asked for Unchanged.
 type Audit = func(Outcome) *revisions.AuditEvent
 
-// Store keeps sites. Faults: NotFound for a site that does not exist, Gone for one that is being deleted, Unavailable if
-// the database does not answer.
+// Store keeps sites. Faults: NotFound for a site that does not exist, Gone for one that is being deleted, Unavailable
+// if the database does not answer.
 type Store interface {
 	// Settings returns the settings of a site.
 	Settings(ctx context.Context, name string) (Settings, error)
@@ -120,8 +120,8 @@ func Unknown(name, near string) *fault.Fault {
 
 // Archived returns the fault of a request that would change an archived site.
 func Archived(name string) *fault.Fault {
-	return fault.New(fault.Conflict, "SiteArchived", "The site %s is archived and takes no changes; PUT /sites/%[1]s with "+
-		"archived: false opens it", name)
+	return fault.New(fault.Conflict, "SiteArchived", "The site %s is archived and takes no changes; PUT /sites/%[1]s "+
+		"with archived: false opens it", name)
 }
 
 // Deleted returns the fault of a request about a site that is being deleted.
@@ -132,8 +132,8 @@ func Deleted(name string) *fault.Fault {
 
 // NotArchived returns the fault of deleting a site that takes changes.
 func NotArchived(name string) *fault.Fault {
-	return fault.New(fault.Conflict, "SiteNotArchived", "The site %s is not archived, and nothing was deleted; archive it "+
-		"first: PUT /sites/%[1]s with archived: true", name)
+	return fault.New(fault.Conflict, "SiteNotArchived", "The site %s is not archived, and nothing was deleted; archive "+
+		"it first: PUT /sites/%[1]s with archived: true", name)
 }
 
 // TooMany returns the fault of making a site where there are most already.

@@ -18,10 +18,10 @@ import (
 )
 
 // A site that is being deleted is marked in its row of sites, which its requests see within a second. Its other rows go
-// in steps, each a short transaction of some rows, on whichever server comes first. They refer to nothing but themselves,
-// so that a server which is killed leaves nothing to repair: the next one goes on.
+// in steps, each a short transaction of some rows, on whichever server comes first. They refer to nothing but
+// themselves, so that a server which is killed leaves nothing to repair: the next one goes on.
 //
-// The row of sites goes last, in a transaction that has found all tables empty. It is not before nobody can write to the
+// The row of sites goes last, in a transaction that has found all tables empty, and only when nobody can write to the
 // site any more. Transactions that lock the row see the mark; those that write about a revision need its row; numbering
 // needs that of feeds; entries of the audit and webhooks are only added to a site without a mark. What remains are
 // transactions that had looked before it was there: they are waited for, and so are calls that knew the site from a

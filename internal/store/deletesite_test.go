@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/url"
 	"slices"
@@ -311,7 +310,7 @@ func TestDatabase_RunDeletions(t *testing.T) {
 		(deleted_audit::jsonb || '{"revisions": 1}')::json WHERE site = 'x'`)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	running.Go(func() { s.RunDeletions(ctx, slog.New(slog.NewTextHandler(io.Discard, nil))) })
+	running.Go(func() { s.RunDeletions(ctx, slog.New(slog.DiscardHandler)) })
 	gone := func(name string) {
 		for {
 			if _, err := s.Settings(t.Context(), name); fault.KindOf(err) == fault.NotFound {

@@ -195,8 +195,8 @@ var siteOrders = map[string]string{
 	sites.ByDocuments: " ORDER BY s.live %[1]s, s.site",
 }
 
-// siteStatuses are the conditions for a status. It is not an argument, so that plans take few sites to have it, and read
-// them in the order of the index.
+// siteStatuses are the conditions for a status. It is not an argument, so that plans take few sites to have it, and
+// read them in the order of the index.
 var siteStatuses = map[string]string{
 	"failure": " AND f.status = 'failure' AND s.head > 0",
 	"success": " AND f.status = 'success' AND s.head > 0",
