@@ -25,6 +25,9 @@ func (s *server) listSites(w http.ResponseWriter, r *http.Request) error {
 	if query.Among, err = s.visibleSites(r); err != nil {
 		return err
 	}
+	if err := s.Feed.NumberSites(r.Context()); err != nil {
+		return err
+	}
 	query.Limit, query.Offset = page.Limit, page.Offset
 	found, more, err := s.Sites.Store.FindSites(r.Context(), query)
 	if err != nil {
@@ -66,6 +69,9 @@ func (s *server) showSite(w http.ResponseWriter, r *http.Request) error {
 	name := revisionName(r, "site")
 	if !s.maySee(r, name) {
 		return s.unknownSite(r, name)
+	}
+	if _, err := s.Feed.Of(name).NumberEvents(r.Context()); err != nil {
+		return s.orUnknown(r, name, err)
 	}
 	found, err := s.Sites.Store.FindSite(r.Context(), name)
 	if err != nil {

@@ -19,12 +19,15 @@ UPDATE sites s SET created_at = r.created_at FROM (
 WHERE r.site = s.site;
 CREATE INDEX sites_deleted ON sites (site) WHERE deleted IS NOT NULL;
 
--- status is the verdict that was told last on the newest revision: success or failure, empty if there is none.
+-- status is the verdict that was told last on the newest revision, which had the number judged: success or failure, empty
+-- if there is none. due is when it changes because a result expires or a waiver ends; null if that does not happen.
 -- at is when the newest event was numbered: one query finds the sites with news.
 ALTER TABLE feeds
 	ADD COLUMN status text NOT NULL DEFAULT '',
+	ADD COLUMN judged bigint NOT NULL DEFAULT 0,
+	ADD COLUMN due timestamptz,
 	ADD COLUMN at timestamptz NOT NULL DEFAULT '-infinity';
-UPDATE feeds f SET status = v.status FROM sites s JOIN verdicts v ON v.site = s.site AND v.revision = s.head
+UPDATE feeds f SET status = v.status, judged = v.revision, due = v.due FROM sites s JOIN verdicts v ON v.site = s.site AND v.revision = s.head
 WHERE f.site = s.site;
 UPDATE feeds f SET at = e.at FROM events e WHERE e.site = f.site AND e.number = f.newest;
 CREATE INDEX feeds_status ON feeds (status, site);

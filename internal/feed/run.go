@@ -173,6 +173,38 @@ func (f *Feed) catchUp(ctx context.Context, own map[string]bool, everything bool
 	return f.look(ctx, func(site string) bool { return everything || own[site] })
 }
 
+// NumberSites numbers the events of all sites that were committed before the call, and the changes of verdicts that are
+// due. Fault: Unavailable if that takes too long.
+func (f *Feed) NumberSites(ctx context.Context) error {
+	const patience, everySite = 5 * time.Second, 1 << 20
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	news, err := f.Store.News(limited)
+	if err != nil {
+		return err
+	}
+	behind, err := f.Store.Due(limited, everySite)
+	if err != nil {
+		return err
+	}
+	for _, one := range news {
+		if one.Behind {
+			behind = append(behind, one.Site)
+		}
+	}
+	for _, site := range behind {
+		if _, err := f.Of(site).NumberEvents(limited); err != nil && limited.Err() != nil && ctx.Err() == nil {
+			busy := fault.New(fault.Unavailable, "HTTPServiceUnavailable", "The verdicts of %d sites change at once, and not "+
+				"all are known yet; ask again in some seconds", len(behind))
+			busy.RetryAfter = patience
+			return busy
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // numberAll numbers the events of sites, and returns the first error. It does not wait long for one that has many.
 func (f *Feed) numberAll(ctx context.Context, sites []string) error {
 	ctx, cancel := context.WithTimeout(ctx, pauseAfter)

@@ -91,8 +91,12 @@ func (d *Database) Due(ctx context.Context, most int) (due []string, err error) 
 // Position implements feed.Store.
 func (s *Store) Position(ctx context.Context) (at feed.Position, behind bool, err error) {
 	_, err = s.read(ctx, reserved, func(ctx context.Context, _ *reading) error {
-		return s.pool.QueryRow(ctx, stmt.FeedPosition, named{"site": s.site}).
+		err := s.pool.QueryRow(ctx, stmt.FeedPosition, named{"site": s.site}).
 			Scan(&at.Newest, (*zeronull.Timestamptz)(&at.At), &behind)
+		if errors.Is(err, pgx.ErrNoRows) { // there is no such site (any more)
+			return nil
+		}
+		return err
 	})
 	return at, behind, err
 }
@@ -117,7 +121,11 @@ func (s *Store) Number(ctx context.Context, derive func(feed.Batch) feed.Derived
 	err = s.retryTx(ctx, reserved, s.deadlines.Write, func(ctx context.Context) error {
 		return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
 			n := numbering{Store: s, tx: tx}
-			if err := n.readBatch(ctx); err != nil {
+			err := n.readBatch(ctx)
+			if errors.Is(err, pgx.ErrNoRows) { // the site was deleted meanwhile
+				return nil
+			}
+			if err != nil {
 				return err
 			}
 			if at = n.at; len(n.ids) > 0 || len(n.batch.Verdicts) > 0 {
@@ -204,8 +212,10 @@ func (n *numbering) write(ctx context.Context, derived feed.Derived) (at feed.Po
 		batch.Queue(stmt.AdvanceFeed, named{"site": n.site, "newest": at.Newest, "at": at.At})
 		batch.Queue(stmt.DeleteOutbox, named{"site": n.site, "ids": n.ids})
 	}
-	if status, judged := statusOf(n.batch.Head, derived.Verdicts); judged {
-		batch.Queue(stmt.SetSiteStatus, named{"site": n.site, "status": status})
+	if newest, judged := verdictOf(n.batch.Head, derived.Verdicts); judged {
+		batch.Queue(stmt.SetSiteStatus, named{
+			"site": n.site, "status": newest.Status, "judged": newest.Revision, "due": zeronull.Timestamptz(newest.Due),
+		})
 	}
 	if len(derived.Verdicts) > 0 {
 		batch.Queue(stmt.UpsertVerdicts, n.upsert(derived.Verdicts))
@@ -216,14 +226,14 @@ func (n *numbering) write(ctx context.Context, derived feed.Derived) (at feed.Po
 	return at, n.tx.SendBatch(ctx, batch).Close()
 }
 
-// statusOf returns the verdict on the newest revision among those of a batch, empty if there is no revision.
-func statusOf(head int64, verdicts []feed.Verdict) (status string, judged bool) {
+// verdictOf returns the verdict on the newest revision among those of a batch, zero if there is no revision.
+func verdictOf(head int64, verdicts []feed.Verdict) (newest feed.Verdict, judged bool) {
 	for _, verdict := range verdicts {
 		if verdict.Revision == head {
-			return verdict.Status, true
+			return verdict, true
 		}
 	}
-	return "", head == 0
+	return newest, head == 0
 }
 
 // unwatches reports whether a revision may have ceased to be the newest or tagged.

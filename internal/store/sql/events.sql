@@ -71,7 +71,8 @@ UPDATE feeds SET newest = :newest, at = :at WHERE site = :site;
 
 -- name: SetSiteStatus
 -- stores the verdict on the newest revision, unless it is stored already.
-UPDATE feeds SET status = :status WHERE site = :site AND status <> :status;
+UPDATE feeds SET status = :status, judged = :judged, due = :due
+WHERE site = :site AND (status, judged, due) IS DISTINCT FROM (:status, :judged::bigint, :due::timestamptz);
 
 -- name: UpsertVerdicts
 -- has the names of open work as lists in JSON: arrays in an array would have to have the same length.
