@@ -13,6 +13,7 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/revisions"
+	"purser/internal/sites"
 )
 
 // maxInserted is the number of documents up to which a batch of inserts is faster than COPY, which takes two round
@@ -123,6 +124,7 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 	name, diff := a.store.site, a.commit.Diff
 	var head revisions.Head
 	var version int
+	var archived bool
 	known := map[document.Digest]revisions.Content{}
 	batch := &pgx.Batch{}
 	batch.Queue("BEGIN")
@@ -130,7 +132,7 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 		batch.Queue(noStatementTimeout)
 	}
 	batch.Queue(stmt.LockBase, named{"site": name, "revision": a.commit.Base.Revision}).QueryRow(func(row pgx.Row) error {
-		return row.Scan(append(headFields(&head), new(revisions.Stamp), &version)...)
+		return row.Scan(append(headFields(&head), new(revisions.Stamp), &version, &archived)...)
 	})
 	var held []revisions.HeldResult
 	if len(a.commit.Holds) > 0 {
@@ -149,6 +151,9 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 	}
 	if err := a.store.checkVersion(version); err != nil {
 		return nil, err
+	}
+	if archived {
+		return nil, sites.Archived(name)
 	}
 	if head != a.commit.Base || closed.all != len(diff.Removed) || !sameHeld(held, a.commit.Held) {
 		return nil, revisions.ErrStaleSnapshot

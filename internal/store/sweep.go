@@ -134,7 +134,7 @@ func (s *Store) sweepFound(ctx context.Context,
 			err = s.step(ctx, func(ctx context.Context, tx pgx.Tx) (int, error) {
 				var head revisions.Head
 				var stamp revisions.Stamp // of the head since
-				fields := append(headFields(&head), &stamp, nil)
+				fields := append(headFields(&head), &stamp, nil, nil)
 				args := named{"site": s.site, "revision": since.Revision}
 				err := tx.QueryRow(ctx, stmt.LockBase, args).Scan(fields...)
 				follows := head.Epoch == since.Epoch && (head.Stamp == since.Stamp || stamp == since.Stamp)

@@ -83,7 +83,7 @@ func (s *Store) Reread(ctx context.Context, base revisions.Head, versions []*rev
 	return s.withTx(ctx, limit, func(ctx context.Context, tx pgx.Tx) error {
 		var head revisions.Head
 		var version int
-		fields := append(headFields(&head), new(revisions.Stamp), &version)
+		fields := append(headFields(&head), new(revisions.Stamp), &version, nil)
 		args := named{"site": s.site, "revision": base.Revision}
 		if err := tx.QueryRow(ctx, stmt.LockBase, args).Scan(fields...); err != nil {
 			return err

@@ -23,10 +23,11 @@ SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, s.texts FROM sit
 SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, s.texts FROM sites s WHERE s.site = :site FOR UPDATE;
 
 -- name: LockBase
--- is LockHead, with the stamp of a revision, 0 if it does not exist, and the version of the schema.
+-- is LockHead, with the stamp of a revision, 0 if it does not exist, the version of the schema, and whether the site is
+-- archived.
 SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, s.texts,
 	coalesce((SELECT r.stamp FROM revisions r WHERE r.site = :site AND r.revision = :revision), 0),
-	(SELECT version FROM schema_migrations LIMIT 1)
+	(SELECT version FROM schema_migrations LIMIT 1), s.archived_at IS NOT NULL
 FROM sites s WHERE s.site = :site FOR UPDATE;
 
 -- name: HeadAndTime
