@@ -85,7 +85,7 @@ func service(extensions ...validations.Extension) (*Service, *memory) {
 	const cacheSize = 1 << 20
 	return NewService(Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
-		Store:              m, Engine: validations.NewEngine(validations.Options{Extensions: extensions}),
+		Site:               revisions.DefaultSite, Store: m, Engine: validations.NewEngine(validations.Options{Extensions: extensions}),
 		Limits:   document.DefaultLimits(),
 		Rendered: cache.New[RenderKey, Rendering](cacheSize), Now: at, Observe: func(string, time.Duration) {},
 	}), m

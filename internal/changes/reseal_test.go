@@ -26,7 +26,7 @@ func (s sealedStore) Outdated(_ context.Context, _ []byte, after document.Digest
 	for i := int(after[0]) + 1; i <= s.secrets && len(found) < limit; i++ {
 		id := document.Identity{Schema: "a/B/v1", Name: strconv.Itoa(i)}
 		found = append(found, revisions.SealedContent{
-			Digest: document.Digest{byte(i)}, Reference: secrets.Reference(secrets.Place{Identity: id}, document.Digest{}),
+			Digest: document.Digest{byte(i)}, Reference: secrets.Reference(secrets.Place{Site: revisions.DefaultSite, Identity: id}, document.Digest{}),
 		})
 	}
 	return found, nil

@@ -21,6 +21,6 @@ func TestOpen(t *testing.T) {
 	}
 	_, err = Renderer{}.Open(t.Context(), m.live[0])
 	wantFault(t, err, fault.Unavailable, "this server has no keyset")
-	_, err = Renderer{Vault: fakeVault{errors.New("out of order")}}.Open(t.Context(), m.live[0])
+	_, err = Renderer{Site: s.Site, Vault: fakeVault{errors.New("out of order")}}.Open(t.Context(), m.live[0])
 	wantFault(t, err, fault.Internal, "open a secret: out of order")
 }

@@ -41,7 +41,7 @@ func TestSource_policies(t *testing.T) {
 		store.Execute("live", store.Statements.LivePolicies, about),
 		store.Execute("policies", store.Statements.PoliciesAbout, about),
 	} {
-		if pages := pagesRead(t, conn, sql); pages > 10 {
+		if pages := pagesRead(t, conn, sql); pages > 12 {
 			t.Errorf("%s reads %d pages", sql, pages)
 		}
 	}

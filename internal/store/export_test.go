@@ -21,6 +21,9 @@ func (s *Store) Setting(ctx context.Context, name string) (value string, err err
 // Statements are the texts of all statements.
 var Statements = stmt
 
+// SelectSites is the beginning of the statement that lists sites.
+const SelectSites = selectSites
+
 // Prepare returns the SQL that prepares a statement under its name.
 func Prepare(name, text string) string { return "PREPARE " + name + " AS " + stmt.positional[text].sql }
 

@@ -127,6 +127,13 @@ func othersOfSecrets(t *testing.T, s *store.Store, finds finding, runs running) 
 	})
 	count, err := s.Sealed(ctx)
 	finds("secrets", count, err)
+	old, err := s.SitesToReseal(ctx, []byte("new"))
+	finds("sites with old secrets", len(old), err)
+	news, err := s.News(ctx)
+	finds("sites with news", len(news), err)
+	if _, err := s.Due(ctx, 1); err != nil {
+		t.Error(err)
+	}
 	contents, err := s.Outdated(ctx, []byte("new"), document.Digest{}, 9)
 	finds("old secrets", len(contents), err)
 	texts, err := s.OutdatedTexts(ctx, []byte("new"), 0, 9)

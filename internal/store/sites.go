@@ -182,7 +182,7 @@ func (d *Database) SiteNames(ctx context.Context) (names []string, err error) {
 // selectSites selects the columns that scanSite reads, of sites that are not being deleted. An empty list of labels is
 // in all.
 const selectSites = `SELECT s.site, s.labels, s.max_documents, s.max_changes, s.keep, s.archived_at IS NOT NULL, s.head,
-		s.stamp, CASE WHEN f.judged = s.head AND (f.due IS NULL OR f.due >= now()) THEN f.status ELSE '' END, s.live, s.created_at,
+		s.stamp, CASE WHEN s.head > 0 AND f.judged = s.head AND (f.due IS NULL OR f.due >= now()) THEN f.status ELSE '' END, s.live, s.created_at,
 		greatest(s.changed_at, (SELECT r.created_at FROM revisions r WHERE r.site = s.site AND r.revision = s.head))
 	FROM sites s JOIN feeds f ON f.site = s.site WHERE s.deleted IS NULL`
 
@@ -190,7 +190,7 @@ const selectSites = `SELECT s.site, s.labels, s.max_documents, s.max_changes, s.
 var siteOrders = map[string]string{
 	"":                " ORDER BY s.site %[1]s",
 	sites.ByName:      " ORDER BY s.site %[1]s",
-	sites.ByStatus:    " ORDER BY CASE WHEN f.judged = s.head THEN nullif(f.status, '') END %[1]s, s.site",
+	sites.ByStatus:    " ORDER BY CASE WHEN s.head > 0 AND f.judged = s.head THEN nullif(f.status, '') END %[1]s, s.site",
 	sites.ByChange:    " ORDER BY 12 %[1]s, s.site",
 	sites.ByDocuments: " ORDER BY s.live %[1]s, s.site",
 }
@@ -198,8 +198,8 @@ var siteOrders = map[string]string{
 // siteStatuses are the conditions for a status. It is not an argument, so that plans take few sites to have it, and
 // read them in the order of the index.
 var siteStatuses = map[string]string{
-	"failure": " AND f.status = 'failure' AND f.judged = s.head AND (f.due IS NULL OR f.due >= now())",
-	"success": " AND f.status = 'success' AND f.judged = s.head AND (f.due IS NULL OR f.due >= now())",
+	"failure": " AND f.status = 'failure' AND s.head > 0 AND f.judged = s.head AND (f.due IS NULL OR f.due >= now())",
+	"success": " AND f.status = 'success' AND s.head > 0 AND f.judged = s.head AND (f.due IS NULL OR f.due >= now())",
 }
 
 // FindSites implements sites.Store. It asks for one more than is wanted, which shows whether there are more.

@@ -122,8 +122,8 @@ func TestDatabase_FindSites(t *testing.T) {
 			('b', 1, 1, 1, 1, 7, '{"region": "eu", "wave": "2"}', now(), '2020-01-01', '2020-01-04', NULL),
 			('c', 1, 0, 0, 0, 7, '{"region": "us"}', NULL, '2020-01-01', '2020-01-03', NULL),
 			('gone', 1, 1, 1, 1, 7, '{}', now(), '2020-01-01', '2020-01-01', '7')`,
-		`INSERT INTO feeds (site, newest, oldest, status) VALUES ('a', 0, 1, 'success'), ('b', 0, 1, 'failure'),
-			('c', 0, 1, 'failure'), ('gone', 0, 1, 'failure')`,
+		`INSERT INTO feeds (site, newest, oldest, status, judged) VALUES ('a', 0, 1, 'success', 3), ('b', 0, 1, 'failure', 1),
+			('c', 0, 1, 'failure', 0), ('gone', 0, 1, 'failure', 1)`,
 		`INSERT INTO revisions (site, revision, created_at, buckets, entries, stamp)
 		VALUES ('a', 3, '2020-01-05', '{}', 0, 7), ('a', 2, '2020-01-09', '{}', 0, 6)`,
 		"UPDATE sites SET changed_at = '2020-01-06', created_at = '2020-01-01' WHERE site = 'default'",
@@ -197,8 +197,8 @@ func TestDatabase_FindSites(t *testing.T) {
 // manySites adds a number of sites by SQL, of which every hundredth fails.
 const manySites = `INSERT INTO sites (site, epoch, head, documents, live, stamp, labels)
 	SELECT 'site-' || n, 1, 1, 100, 100, n, jsonb_build_object('region', 'r' || n % 10) FROM generate_series(1, %d) n;
-	INSERT INTO feeds (site, newest, oldest, status)
-	SELECT 'site-' || n, 0, 1, CASE WHEN n %% 100 = 0 THEN 'failure' ELSE 'success' END FROM generate_series(1, %[1]d) n;
+	INSERT INTO feeds (site, newest, oldest, status, judged)
+	SELECT 'site-' || n, 0, 1, CASE WHEN n %% 100 = 0 THEN 'failure' ELSE 'success' END, 1 FROM generate_series(1, %[1]d) n;
 	INSERT INTO revisions (site, revision, created_at, buckets, entries, stamp)
 	SELECT 'site-' || n, 1, now(), '{}', 0, n FROM generate_series(1, %[1]d) n`
 
