@@ -55,8 +55,10 @@ func (s *server) begin(ctx context.Context, w http.ResponseWriter, r *http.Reque
 	info := &requestInfo{
 		id: requestID(), marker: words.FirstBytes(r.Header.Get("X-Context-Marker"), maxMarker), began: s.Now(),
 	}
-	var below *url.URL
-	info.site, info.prefix, below, _ = splitSite(r.URL)
+	below := r.URL
+	if s.Sites != nil {
+		info.site, info.prefix, below, _ = splitSite(r.URL)
+	}
 	ctx = context.WithValue(traced(ctx, r.Header), infoKey{}, info)
 	r = r.WithContext(context.WithValue(ctx, chi.RouteCtxKey, routing(r.Method, below)))
 	r.URL = below

@@ -51,10 +51,10 @@ func (s *server) at(r *http.Request) *Services {
 // has no right there, which are answered alike; Conflict if the request would change an archived site.
 func (s *server) enter(r *http.Request, rule string) error {
 	info, site := infoOf(r), siteOf(r)
-	if s.Sites == nil && info.prefix == "" {
+	if s.Sites == nil {
 		return nil
 	}
-	if info.prefix != "" && (s.Sites == nil || s.Others == nil || !sites.IsName(site) || !s.hasRights(r, rule)) {
+	if info.prefix != "" && (!sites.IsName(site) || !s.hasRights(r, rule)) {
 		return s.unknownSite(r, site)
 	}
 	settings, err := s.Sites.Directory.Settings(r.Context(), site)

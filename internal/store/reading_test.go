@@ -41,8 +41,11 @@ func TestStore_reading(t *testing.T) {
 	if _, err := s.Documents(ctx, 1, all()); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("without a permit: %v", err)
 	}
-	if held() != 0 || s.Stat().AcquiredConns() != 0 {
-		t.Errorf("without a permit %d bytes are held and %d connections in use", held(), s.Stat().AcquiredConns())
+	if held() != 0 {
+		t.Errorf("without a permit %d bytes are held", held())
+	}
+	for s.Stat().AcquiredConns() != 0 && t.Context().Err() == nil { // that of the read that was cut off is closed
+		time.Sleep(time.Millisecond)
 	}
 	endOther()
 
