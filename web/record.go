@@ -85,7 +85,7 @@ func methodOf(r *http.Request) string {
 func (s *server) logRequest(r *http.Request, known record, status, bytes int, took time.Duration) {
 	const maxLogged = 1000
 	attributes := []slog.Attr{
-		slog.String("method", r.Method), slog.String("path", words.FirstBytes(r.URL.Path, maxLogged)),
+		slog.String("method", r.Method), slog.String("path", words.FirstBytes(placeOf(r.Context()).prefix+r.URL.Path, maxLogged)),
 		slog.Int("status", status), slog.Int("bytes", bytes), slog.Float64("duration_seconds", took.Seconds()),
 		slog.String("remote", r.RemoteAddr),
 	}
