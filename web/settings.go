@@ -26,6 +26,7 @@ type settingsView struct {
 	Limits []setLimit
 	Closed bool // it is archived, or is to be
 	Error  string
+	Lost   bool // the labels that were entered are too long to be shown again
 }
 
 // setLimit is a limit of a site as the form has it: "" where the server's holds.
@@ -52,20 +53,29 @@ func (v *visit) settings() (view, error) {
 	return v.setSite(site, page)
 }
 
+// maxEntered bounds the labels that a refused form keeps, in bytes that they take in a page.
+const maxEntered = 100_000
+
 // setSite sets what the form of a page has. If that is refused, the page says why, and keeps what was entered.
 func (v *visit) setSite(site wire.Site, page settingsView) (view, error) {
-	page.Labels, page.Closed = v.PostForm.Get("labels"), v.field("archived") != ""
+	entered := v.PostForm.Get("labels")
+	page.Closed = v.field("archived") != ""
+	if _, size := (extent{maxForm, maxEntered}).measure(entered); size < maxEntered {
+		page.Labels = entered
+	} else {
+		page.Lost = true
+	}
 	limits := map[string]any{}
 	for i, l := range page.Limits {
-		entered := v.field(l.Name)
-		page.Limits[i].Value = entered
-		if number, err := strconv.ParseInt(entered, 10, 64); err == nil {
+		limit := v.field(l.Name)
+		page.Limits[i].Value = limit
+		if number, err := strconv.ParseInt(limit, 10, 64); err == nil {
 			limits[l.Name] = number
-		} else if entered != "" {
-			limits[l.Name] = entered // which the API refuses
+		} else if limit != "" {
+			limits[l.Name] = limit // which the API refuses
 		}
 	}
-	labels, err := labelsIn(page.Labels, site.Labels)
+	labels, err := labelsIn(entered, site.Labels)
 	if err != nil {
 		page.Error = err.Error()
 		return page.view(http.StatusBadRequest), nil
