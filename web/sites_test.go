@@ -54,6 +54,9 @@ func fleet(t *testing.T, adapt ...func(*api.Config)) *site {
 	for _, rack := range []int{2, 99} {
 		s.call(t, http.MethodPut, "/sites/atl1/api/v1.0/buckets/site/documents", host("cmp-1", rack))
 	}
+	for _, prefix := range []string{"", "/sites/atl1"} { // which is when lists of sites have the verdicts
+		s.call(t, http.MethodGet, prefix+"/api/v1.0/events?since=now", "")
+	}
 	return s
 }
 
@@ -134,9 +137,9 @@ func TestSites_links(t *testing.T) {
 	b := s.as(t, "admin")
 	const base = "/sites/atl1/ui/"
 	shared := map[string]bool{"/ui/": true}
-	crawled := b.crawlFrom(t, base, 80, func(target string, page answer) {
+	crawled := b.crawlFrom(t, base, 120, func(target string, page answer) {
 		page.is(t, http.StatusOK)
-		if strings.HasPrefix(target, "/ui/") || !strings.HasPrefix(page.Header.Get("Content-Type"), "text/html") {
+		if !strings.HasPrefix(target, base) || !strings.HasPrefix(page.Header.Get("Content-Type"), "text/html") {
 			return
 		}
 		wellFormed(t, target, page)
@@ -297,7 +300,7 @@ func TestSites_settings(t *testing.T) {
 	send(http.StatusBadRequest, "labels", strings.Repeat("'", 40_000), "documents", strings.Repeat("'", 3_000)).shows(t, "KEY=VALUE")
 	send(http.StatusSeeOther, "labels", "a=x⟨U+202E⟩y \r\nb=2", "documents", "5")
 	s.call(t, http.MethodPut, "/sites/atl1", `{"labels": {"a": "x\u202ey ", "b": "2"}, "limits": {"documents": 5}}`, "Content-Type", "application/json")
-	if now := b.get(t, "/sites/default/ui/audit").visible(t); strings.Count(now, "PUT /sites/atl1") != 3 {
+	if now := b.get(t, "/sites/default/ui/audit").visible(t); strings.Count(now, "PUT /sites/atl1") != 4 {
 		t.Errorf("the form has set something else:\n%s", now)
 	}
 	send(http.StatusConflict, "labels", "a=late").shows(t, "Somebody has changed the settings", "b=2")
@@ -358,7 +361,15 @@ func TestSites_worst(t *testing.T) {
 	}
 	form.Set("labels", strings.Join(lines, ""))
 	form.Set("keep", "9")
-	b.send(t, http.MethodPost, page, form).is(t, http.StatusSeeOther)
+	b.sendParts(t, page, form).is(t, http.StatusSeeOther)
+	form = b.get(t, page).form(t, page)
+	if form.Get("keep") != "9" || !strings.Contains(b.get(t, "/ui/").text, "and 12 more") {
+		t.Errorf("the form has %q", form.Get("keep"))
+	}
+	form.Set("labels", strings.Join(lines, "")+"\n"+strings.Repeat("\U000E0001", 10_000))
+	got := b.sendParts(t, page, form).is(t, http.StatusBadRequest)
+	got.shows(t, "too long to be shown again")
+	wellFormed(t, page, got)
 }
 
 // A server that behaves like Deckhand has no sites.
