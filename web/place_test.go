@@ -43,7 +43,7 @@ func TestLabelsIn(t *testing.T) {
 	t.Parallel()
 	was := map[string]string{"a": "x\u202ey", "b": "2"}
 	for text, want := range map[string]map[string]string{
-		"": {}, " \r\n\n": {}, "a=x⟨U+202E⟩y\r\nb=2\r\n": was, "b = 2 \nc=x=y": {"b": " 2 ", "c": "x=y"}, "b=": {"b": ""},
+		"": {}, " \n\n": {}, "a=x⟨U+202E⟩y\nb=2\n": was, "b = 2 \nc=x=y": {"b": " 2 ", "c": "x=y"}, "b=": {"b": ""},
 		"a": nil, "a=1\na=2": nil, "a=x⟨U+202E⟩": {"a": "x⟨U+202E⟩"},
 	} {
 		got, err := labelsIn(text, was)

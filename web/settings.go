@@ -58,7 +58,7 @@ const maxEntered = 100_000
 
 // setSite sets what the form of a page has. If that is refused, the page says why, and keeps what was entered.
 func (v *visit) setSite(site wire.Site, page settingsView) (view, error) {
-	entered := v.PostForm.Get("labels")
+	entered := strings.ReplaceAll(v.PostForm.Get("labels"), "\r\n", "\n")
 	page.Closed = v.field("archived") != ""
 	if _, size := (extent{maxForm, maxEntered}).measure(entered); size < maxEntered {
 		page.Labels = entered
@@ -142,7 +142,7 @@ func labelsIn(text string, was map[string]string) (map[string]string, error) {
 		shown[words.Printable(line)] = line
 	}
 	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n")
+		line = strings.TrimSuffix(line, "\n")
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
