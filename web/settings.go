@@ -42,9 +42,11 @@ func (v *visit) settings() (view, error) {
 		return view{}, err
 	}
 	page, err := settingsOf(site)
-	page.pageBuffer = v.pageBuffer
-	if err != nil || v.Method != http.MethodPost {
-		return page.view(0), err
+	if err != nil {
+		return view{}, err
+	}
+	if page.pageBuffer = v.pageBuffer; v.Method != http.MethodPost {
+		return page.view(0), nil
 	}
 	if v.field("was") != page.Was {
 		page.Error = "Somebody has changed the settings since this page was shown. Below are the present ones."
@@ -75,9 +77,9 @@ func (v *visit) setSite(site wire.Site, page settingsView) (view, error) {
 			limits[l.Name] = limit // which the API refuses
 		}
 	}
-	labels, err := labelsIn(entered, site.Labels)
-	if err != nil {
-		page.Error = err.Error()
+	labels, mistake := labelsIn(entered, site.Labels)
+	if mistake != "" {
+		page.Error = mistake
 		return page.view(http.StatusBadRequest), nil
 	}
 	body, err := json.Marshal(map[string]any{"labels": labels, "limits": limits, "archived": page.Closed})
@@ -113,6 +115,9 @@ func settingsOf(site wire.Site) (settingsView, error) {
 		return strconv.FormatInt(*limit, 10)
 	}
 	text, err := json.Marshal([]any{site.Labels, site.Limits, site.Archived})
+	if err != nil {
+		return settingsView{}, fmt.Errorf("write the settings: %w", err)
+	}
 	sum := sha256.Sum256(text)
 	return settingsView{
 		Name: site.Name, Was: hex.EncodeToString(sum[:]), Labels: strings.Join(labelLines(site.Labels), "\n"),
@@ -122,7 +127,7 @@ func settingsOf(site wire.Site) (settingsView, error) {
 			{"keep", "Revisions to keep, besides tagged ones", shown(site.Limits.Keep)},
 		},
 		Closed: site.Archived,
-	}, err
+	}, nil
 }
 
 // labelLines returns labels as KEY=VALUE, sorted.
@@ -134,10 +139,11 @@ func labelLines(labels map[string]string) []string {
 	return lines
 }
 
-// labelsIn reads labels from the lines of a form. A line that shows a label as it was is that label: pages write some
-// characters in another way.
-func labelsIn(text string, was map[string]string) (map[string]string, error) {
-	shown, labels := map[string]string{}, map[string]string{}
+// labelsIn reads labels from the lines of a form, or says which mistake they have. A line that shows a label as it was
+// is that label: pages write some characters in another way.
+func labelsIn(text string, was map[string]string) (labels map[string]string, mistake string) {
+	shown := map[string]string{}
+	labels = map[string]string{}
 	for _, line := range labelLines(was) {
 		shown[words.Printable(line)] = line
 	}
@@ -151,13 +157,13 @@ func labelsIn(text string, was map[string]string) (map[string]string, error) {
 		}
 		key, value, ok := strings.Cut(line, "=")
 		if !ok {
-			return nil, fmt.Errorf("%s is no label: write KEY=VALUE, one on each line", strconv.Quote(words.Excerpt(line)))
+			return nil, strconv.Quote(words.Excerpt(line)) + " is no label: write KEY=VALUE, one on each line."
 		}
 		key = strings.TrimSpace(key)
 		if _, twice := labels[key]; twice {
-			return nil, fmt.Errorf("there are two labels %s", strconv.Quote(words.Excerpt(key)))
+			return nil, "There are two labels " + strconv.Quote(words.Excerpt(key)) + "."
 		}
 		labels[key] = value
 	}
-	return labels, nil
+	return labels, ""
 }

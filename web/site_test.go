@@ -133,14 +133,16 @@ func newSite(t *testing.T, adapt ...func(*api.Config)) *site {
 	inBackground(t, told.Run)
 	services := func(name string) *api.Services {
 		kept := db.Site(name)
-		return &api.Services{Service: changes.NewService(changes.Config{
-			Site: name, DefaultValidations: defaults, Store: kept, Engine: engine, Limits: limits, Rendered: rendered, Vault: vault,
-			Now: time.Now, Observe: func(string, time.Duration) {},
-		}),
+		return &api.Services{
+			Service: changes.NewService(changes.Config{
+				Site: name, DefaultValidations: defaults, Store: kept, Engine: engine, Limits: limits, Rendered: rendered, Vault: vault,
+				Now: time.Now, Observe: func(string, time.Duration) {},
+			}),
 			Queries: queries.NewService(queries.Config{
 				DefaultValidations: defaults, Store: kept, Renderer: changes.Renderer{Site: name, Engine: engine, Vault: vault},
 				Rendered: rendered,
-			}), Audit: kept, Claims: kept, Feed: told.Of(name)}
+			}), Audit: kept, Claims: kept, Feed: told.Of(name),
+		}
 	}
 	config := api.Config{
 		Services: *services(sites.Default), Others: services, Sites: sites.NewService(db, sites.NewDirectory(db, time.Now)),

@@ -21,22 +21,33 @@ func (v *visit) meet(ctx context.Context) error {
 		return err
 	}
 	if v.site == "" {
-		var seen wire.List[wire.Site]
-		err := v.api.sites().Get(ctx, &seen, url.Values{"limit": {"2"}})
-		if v.several = refusedWith(err, http.StatusServiceUnavailable); !v.several { // else many verdicts change at once
-			if err != nil || len(seen.Results) == 0 {
-				return dropExpected(err)
-			}
-			v.Archived = seen.Results[0].Archived
-			if v.several = len(seen.Results) > 1 || seen.Results[0].Name != client.DefaultSite; !v.several {
-				return nil
-			}
+		alone, err := v.alone(ctx)
+		if v.several = !alone; alone || err != nil {
+			return err
 		}
 	}
 	var of wire.Site
 	err = v.api.sites().Get(ctx, &of, nil, v.siteName())
 	v.Archived = of.Archived
 	return dropExpected(err)
+}
+
+// alone reports whether the user sees no site but the default one, and then also finds out whether that is archived.
+func (v *visit) alone(ctx context.Context) (bool, error) {
+	var seen wire.List[wire.Site]
+	err := v.api.sites().Get(ctx, &seen, url.Values{"limit": {"2"}})
+	switch {
+	case refusedWith(err, http.StatusServiceUnavailable): // the verdicts of many sites change at once
+		return false, nil
+	case err != nil || len(seen.Results) == 0:
+		return true, dropExpected(err)
+	}
+	first := seen.Results[0]
+	if len(seen.Results) > 1 || first.Name != client.DefaultSite {
+		return false, nil
+	}
+	v.Archived = first.Archived
+	return true, nil
 }
 
 // front shows the list of sites to users who see several, and else the overview.

@@ -240,7 +240,8 @@ func (r *refusal) Title() string {
 
 // notFound answers requests of pages that do not exist.
 func (v *visit) notFound() (view, error) {
-	return view{}, &refusal{Status: http.StatusNotFound, Message: "No page exists at " + placeOf(v.Context()).prefix + v.URL.Path + "."}
+	asked := placeOf(v.Context()).prefix + v.URL.Path
+	return view{}, &refusal{Status: http.StatusNotFound, Message: "No page exists at " + asked + "."}
 }
 
 // forged answers a request made by a page of another site.

@@ -18,8 +18,8 @@ type Cookies struct {
 	now    func() time.Time
 }
 
-// NewCookies returns the cookies for the pages below path, of which home is the first. They are encrypted with a key of at
-// least 32 random bytes. Secure reports that browsers reach the server by https.
+// NewCookies returns the cookies for the pages below path, of which home is the first. They are encrypted with a key of
+// at least 32 random bytes. Secure reports that browsers reach the server by https.
 func NewCookies(key []byte, path, home string, secure bool, now func() time.Time) (*Cookies, error) {
 	seal, err := newSealer(key)
 	if err != nil {
