@@ -12,10 +12,13 @@ import (
 	"purser/internal/client"
 )
 
-// allowed has the actions that the user may take on a revision.
+// allowed has the actions that the user may take on a revision; none in an archived site.
 type allowed struct{ Tag, Untag, RollBack, Post, Waive bool }
 
 func (v *visit) allowed() allowed {
+	if v.Archived {
+		return allowed{}
+	}
 	return allowed{
 		Tag: v.may("deckhand:create_tag"), Untag: v.may("deckhand:delete_tag"),
 		RollBack: v.may("deckhand:create_cleartext_documents"), Post: v.may("deckhand:create_validation"),
@@ -31,7 +34,7 @@ func (v *visit) act(c client.Request, section string) (view, error) {
 	if _, err := v.api.Do(v.Context(), c); err != nil {
 		return view{}, err
 	}
-	v.goTo(v.base.Link("revisions", v.PathValue("revision")) + "#" + section)
+	v.goTo(v.Base.Link("revisions", v.PathValue("revision")) + "#" + section)
 	return view{}, nil
 }
 
@@ -102,7 +105,7 @@ func (v *visit) rollBack() (view, error) {
 		return view{}, refused(err)
 	}
 	if head != "" {
-		v.goTo(v.base.Link("revisions", done.Revision))
+		v.goTo(v.Base.Link("revisions", done.Revision))
 		return view{}, nil
 	}
 	page := rollbackView{pageBuffer: v.pageBuffer, To: to, Message: message}
@@ -121,7 +124,8 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 		defer cancel()
 		ctx = limited
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "/api/v1.0/events?since=now", http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		placeOf(ctx).prefix+"/api/v1.0/events?since=now", http.NoBody)
 	if err != nil {
 		s.logError(r, err)
 		return

@@ -23,15 +23,19 @@ type api struct{ *client.Client }
 // maxAnswer bounds an answer of the API to the pages, in bytes.
 const maxAnswer = 32 << 20
 
-func newAPI(handler http.Handler, outer *http.Request, token string) api {
+// newAPI returns a client for the site that is named, the default one for "".
+func newAPI(handler http.Handler, outer *http.Request, token, site string) api {
 	c, err := client.New(client.Config{
-		Server: "http://api", Transport: inProcess{handler, outer, token}, MaxBytes: maxAnswer, Once: true,
+		Server: "http://api", Site: site, Transport: inProcess{handler, outer, token}, MaxBytes: maxAnswer, Once: true,
 	})
 	if err != nil {
 		panic(err) // none of this depends on the request
 	}
 	return api{c}
 }
+
+// sites returns a client for what is about sites themselves.
+func (a api) sites() api { return api{a.Sites()} }
 
 // Do sends a request and returns its answer.
 func (a api) Do(ctx context.Context, r client.Request) (client.Answer, error) {

@@ -85,7 +85,7 @@ func TestAPI(t *testing.T) {
 		},
 	} {
 		asked = 0
-		_, err := newAPI(handler, outer, "t").Text(t.Context(), client.YAML, nil, name)
+		_, err := newAPI(handler, outer, "t", "").Text(t.Context(), client.YAML, nil, name)
 		got, _ := errors.AsType[*refusal](err)
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(refusal{})); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)

@@ -259,6 +259,34 @@ func TestBrowser_judging(t *testing.T) { //nolint:paralleltest // it has the mac
 	b.holds(t, has("Revision 2 may not be deployed"))
 }
 
+// TestBrowser_sites goes from the list of sites to one with a long name, archives it and opens it again.
+func TestBrowser_sites(t *testing.T) { //nolint:paralleltest // it has the machine to itself
+	s := fleet(t, anonymous)
+	name := "a" + strings.Repeat("0123456789.", 5) + "z"
+	s.call(t, "PUT", "/sites/"+name, "labels: {region: us-east, "+strings.Repeat("k", 63)+": '"+strings.Repeat("long_value", 25)+"'}")
+	s.call(t, "PUT", "/sites/"+name+"/api/v1.0/buckets/control/documents", hostSchema)
+	b := newScreen(t, s)
+	b.open(t, "/ui/")
+	b.holds(t, has("atl1"))
+	b.inAllSizes(t, "sites")
+	b.do(t, chromedp.Click(`//a[bdi="`+name+`"]`))
+	b.wait(t, has("Revision 1 may be deployed"))
+	b.inAllSizes(t, "site")
+	b.do(t, chromedp.Click(`//a[text()="Settings of the site"]`))
+	b.wait(t, has("Labels, as KEY=VALUE"))
+	b.inAllSizes(t, "settings")
+	b.do(t, chromedp.Click(`[name=archived]`), chromedp.Click(`button.main`))
+	b.wait(t, has("is archived: it can be read"))
+	b.inAllSizes(t, "archived")
+	b.do(t, chromedp.SetValue(`[name=keep]`, "1000"), chromedp.Click(`[name=archived]`), chromedp.Click(`button.main`))
+	b.wait(t, "!"+has("is archived: it can be read"))
+	b.do(t, chromedp.Click(`//nav//a[text()="Overview"]`))
+	b.wait(t, has("Revision 1 may be deployed"))
+	b.wait(t, "stream && stream.readyState === EventSource.OPEN")
+	s.call(t, "PUT", "/sites/"+name+"/api/v1.0/buckets/control/documents", hostSchema+layers)
+	b.wait(t, has("Revision 2 may be deployed"))
+}
+
 // looks goes to the other pages.
 func (b *screen) looks(t *testing.T) {
 	t.Helper()

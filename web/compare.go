@@ -173,7 +173,7 @@ func (v *visit) differences(page compareView) (shown differences, err error) {
 			Document: c.Document, Title: c.Title, Change: c.Change, Note: c.Note, Added: c.Added, Removed: c.Removed,
 		})
 	}
-	shown.Shown = fitComparisons(all, page.Split, func(id wire.Identity) int { return len(v.base.Document(0, id)) })
+	shown.Shown = fitComparisons(all, page.Split, func(id wire.Identity) int { return len(v.Base.Document(0, id)) })
 	shown.First, shown.Last, shown.Listed = skip+1, skip+len(shown.Shown), skip+len(all)
 	link := func(skip int) string {
 		query := v.URL.Query()

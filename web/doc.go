@@ -1,4 +1,4 @@
-// Package web serves web pages at /ui/.
+// Package web serves web pages at /ui/, and about sites at /sites/{site}/ui/.
 //
 //	browser ── cookie ──> web ── token, TLS state ──> the API's handler, in this process
 //	        <── HTML ────     <── JSON, text, SVG ──
@@ -9,6 +9,9 @@
 // (drawing.go, nodes.go). A template writes the view on a pageBuffer: templates/layout.html has what all pages have,
 // templates/parts.html what several have, and templates/pages a file for each page. Package signin knows the user's
 // token.
+//
+// The path in front of /ui/ is taken from a request before it is routed (place.go); a visit calls the API of that site,
+// and the links of its page are below pageBuffer.Base.
 //
 // Invariants:
 //   - A page is a client of the API: it asks the whole handler, with its authentication, authorization, redaction,

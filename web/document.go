@@ -278,7 +278,7 @@ func (v *visit) place(page *documentView, found []wire.Finding) {
 	}
 	page.About = attach(v.Context(), strings.Join(texts, "\n"), page.Lines, found, page.Path)
 	number, _ := strconv.Atoi(v.param("page")) // another one: that of the path
-	link := v.base.Document(page.Revision.ID, page.ID)
+	link := v.Base.Document(page.Revision.ID, page.ID)
 	page.Lines, page.Page, page.Pages = pageOfDocument(page.Lines, number, len(link))
 }
 

@@ -155,9 +155,9 @@ func (v *visit) draw(page graphView, of wire.Graph, query url.Values) (made grap
 	})
 	made.Drawing, err = drawing(got.Body, label, func(focus string) string {
 		if focus == page.Focus && here >= 0 && of.Nodes[here].Missing == "" {
-			return v.base.Document(id, of.Nodes[here].Identity())
+			return v.Base.Document(id, of.Nodes[here].Identity())
 		}
-		return v.base.Query("revisions/"+id+"/graph", "focus", focus, "depth", page.Depth)
+		return v.Base.Query("revisions/"+id+"/graph", "focus", focus, "depth", page.Depth)
 	})
 	if err != nil {
 		v.logError(v.Request, err) // the page has its list, and loads the picture

@@ -124,7 +124,7 @@ func (v *visit) send(form string, body map[string]any, below ...string) (view, e
 	if err != nil {
 		return view{}, err
 	}
-	v.goTo(v.base.Link("revisions", v.PathValue("revision"), "validations", v.PathValue("name")))
+	v.goTo(v.Base.Link("revisions", v.PathValue("revision"), "validations", v.PathValue("name")))
 	return view{}, nil
 }
 

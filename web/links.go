@@ -34,6 +34,11 @@ func (b basePath) Query(page string, pairs ...any) string {
 	return string(b) + page + "?" + query.Encode()
 }
 
+// Revision returns the URL of the page of a revision, or of one below it.
+func (b basePath) Revision(id any, below ...string) string {
+	return b.Link(append([]string{"revisions", fmt.Sprint(id)}, below...)...)
+}
+
 // Document returns the URL of the page of a document of a revision; pairs are more parameters.
 func (b basePath) Document(revision any, id wire.Identity, pairs ...any) string {
 	all := append([]any{"schema", id.Schema, "layer", id.Layer, "name", id.Name}, pairs...)

@@ -23,13 +23,14 @@ type overviewView struct {
 	Expires  *requirement // the one whose result expires next; nil if none does
 	Buckets  []wire.Bucket
 	Buckets2 bool // there are more
+	Settings bool // the user may change those of the site
 }
 
 // overview shows whether the newest revision may be deployed, and recent changes.
 func (v *visit) overview() (view, error) {
 	const findings = 50
 	shown := view{template: "overview", Title: "Overview", Section: "overview"}
-	page := overviewView{pageBuffer: v.pageBuffer}
+	page := overviewView{pageBuffer: v.pageBuffer, Settings: v.may("purser:manage_sites") && !v.Compat}
 	status, err := v.status(v.Context(), "latest", findings, "history", "buckets")
 	if refusedWith(err, http.StatusNotFound) {
 		page.Empty = true

@@ -12,11 +12,13 @@ import (
 // pageBuffer is a page being made. Its lists are cut off when the page is full, which is counted in bytes while they
 // are written, whatever their items hold.
 type pageBuffer struct {
-	Server  string // its URL, for commands that a page shows
-	written bytes.Buffer
-	end     int // of the list that is being written, in bytes of the page
-	shown   int // items of the list that was written last
-	left    int // items of that list for which there was no room
+	Server   string   // its URL, for commands that a page shows, with the path of the page's site
+	Base     basePath // of the links of the page
+	Archived bool     // its site takes no changes
+	written  bytes.Buffer
+	end      int // of the list that is being written, in bytes of the page
+	shown    int // items of the list that was written last
+	left     int // items of that list for which there was no room
 }
 
 const (
@@ -27,8 +29,8 @@ const (
 )
 
 // newPageBuffer returns an empty page.
-func newPageBuffer(server string) *pageBuffer {
-	return &pageBuffer{Server: server, end: maxPage - lastLists}
+func newPageBuffer(server string, base basePath) *pageBuffer {
+	return &pageBuffer{Server: server, Base: base, end: maxPage - lastLists}
 }
 
 // Fit iterates over the items of a slice until they would exceed most bytes of the page; nested lists share the room of

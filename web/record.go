@@ -84,8 +84,9 @@ func methodOf(r *http.Request) string {
 // logRequest logs a request. It leaves out the query, which may have a text to search for.
 func (s *server) logRequest(r *http.Request, known record, status, bytes int, took time.Duration) {
 	const maxLogged = 1000
+	asked := placeOf(r.Context()).prefix + r.URL.Path
 	attributes := []slog.Attr{
-		slog.String("method", r.Method), slog.String("path", words.FirstBytes(r.URL.Path, maxLogged)),
+		slog.String("method", r.Method), slog.String("path", words.FirstBytes(asked, maxLogged)),
 		slog.Int("status", status), slog.Int("bytes", bytes), slog.Float64("duration_seconds", took.Seconds()),
 		slog.String("remote", r.RemoteAddr),
 	}

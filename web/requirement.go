@@ -31,6 +31,9 @@ type offers struct {
 
 // offers returns what the user may do about validations that lack a success. Deckhand has results only.
 func (v *visit) offers() offers {
+	if v.Archived {
+		return offers{}
+	}
 	post := v.may("deckhand:create_validation")
 	return offers{
 		Post: post && v.Compat, Vote: post && !v.Compat, Ask: post && !v.Compat,

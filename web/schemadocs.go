@@ -12,6 +12,8 @@ import (
 
 // schemaView is the content of the page that documents a schema.
 type schemaView struct {
+	*pageBuffer
+
 	Revision int64
 	Name     string
 	Docs     template.HTML
@@ -27,7 +29,8 @@ func (v *visit) schema() (view, error) {
 	}
 	id := strconv.FormatInt(revision.ID, 10)
 	page := schemaView{
-		Revision: revision.ID, Name: v.PathValue("space") + "/" + v.PathValue("kind") + "/" + v.PathValue("v"),
+		pageBuffer: v.pageBuffer,
+		Revision:   revision.ID, Name: v.PathValue("space") + "/" + v.PathValue("kind") + "/" + v.PathValue("v"),
 	}
 	text, err := v.api.Text(v.Context(), client.HTML, url.Values{"cleartext-secrets": {"false"}},
 		"revisions", id, "schemas", v.PathValue("space"), v.PathValue("kind"), v.PathValue("v"), "docs")

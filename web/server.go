@@ -35,7 +35,8 @@ type Config struct {
 type server struct {
 	Config
 
-	base    basePath
+	root    string   // the path at which browsers reach the server, such as /purser; mostly ""
+	base    basePath // of the pages without a site in their path
 	assets  map[string]asset
 	pages   map[string]*template.Template
 	cookies *signin.Cookies
@@ -50,35 +51,36 @@ const maxMaking = 4
 // maxUploads is the number of uploads that are received concurrently.
 const maxUploads = 8
 
-// New returns the handler of /ui and everything below it.
+// New returns the handler of /ui and everything below it, also below /sites/{site}: of all that config.Has.
 func New(config Config) (http.Handler, error) {
 	s := &server{
-		Config: config, base: "/ui/", assets: readAssets(),
+		Config: config, assets: readAssets(),
 		making: budget.NewShares(maxMaking), uploads: budget.NewShares(maxUploads),
 	}
 	secure, protection := false, http.NewCrossOriginProtection()
 	if public, err := url.Parse(config.PublicURL); err == nil && public.Host != "" {
-		s.base, secure = basePath(strings.TrimRight(public.EscapedPath(), "/")+"/ui/"), public.Scheme == "https"
+		s.root, secure = strings.TrimRight(public.EscapedPath(), "/"), public.Scheme == "https"
 		if err := protection.AddTrustedOrigin(public.Scheme + "://" + public.Host); err != nil {
 			return nil, fmt.Errorf("trust the public URL: %w", err)
 		}
 	}
+	s.base = s.baseOf(place{})
 	var err error
-	if s.cookies, err = signin.NewCookies(config.Key, string(s.base), secure, config.Now); err != nil {
+	if s.cookies, err = signin.NewCookies(config.Key, s.root+"/", string(s.base), secure, config.Now); err != nil {
 		return nil, err
 	}
 	if config.OIDC != nil {
 		s.issuer = signin.NewIssuer(*config.OIDC, config.PublicURL+"/ui/sign-in/oidc/back", config.Now)
 	}
-	s.pages = parsePages(functions(s.base, s.assets, config.Version, config.Now))
+	s.pages = parsePages(functions(s.root, s.assets, config.Version, config.Now))
 	protection.SetDenyHandler(http.HandlerFunc(s.forged))
-	return s.recorded(protected(protection.Handler(s.routes()))), nil
+	return s.placed(s.recorded(protected(protection.Handler(s.routes())))), nil
 }
 
 func (s *server) routes() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, show := range map[string]handler{
-		"GET /ui/{$}":                                             (*visit).overview,
+		"GET /ui/{$}":                                             (*visit).front,
 		"GET /ui/revisions":                                       (*visit).revisions,
 		"GET /ui/revisions/{revision}":                            (*visit).revision,
 		"GET /ui/revisions/{revision}/document":                   (*visit).document,
@@ -102,6 +104,8 @@ func (s *server) routes() http.Handler {
 	}
 	if !s.Compat {
 		for pattern, act := range map[string]handler{
+			"GET /ui/settings":  (*visit).settings,
+			"POST /ui/settings": (*visit).settings,
 			"POST /ui/revisions/{revision}/validations/{name}/result":  (*visit).vote,
 			"POST /ui/revisions/{revision}/validations/{name}/request": (*visit).ask,
 			"POST /ui/revisions/{revision}/validations/{name}/waivers": (*visit).waive,
@@ -124,7 +128,7 @@ func (s *server) routes() http.Handler {
 	}
 	mux.HandleFunc("GET /ui/static/{file}", s.asset)
 	mux.HandleFunc("/ui", func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, string(s.base), http.StatusPermanentRedirect)
+		http.Redirect(w, r, string(s.baseOf(placeOf(r.Context()))), http.StatusPermanentRedirect)
 	})
 	return mux
 }

@@ -60,13 +60,17 @@ func (s *server) bounced(w http.ResponseWriter, r *http.Request) bool {
 
 // here returns the path and query of the requested page in the form used in links.
 func (s *server) here(r *http.Request) string {
+	base := s.baseOf(placeOf(r.Context()))
 	if r.Method != http.MethodGet && r.Method != http.MethodHead { // the page with the form
 		if strings.HasPrefix(r.URL.Path, "/ui/upload") {
-			return s.base.Link("upload")
+			return base.Link("upload")
 		}
-		return s.base.Link("revisions", r.PathValue("revision"))
+		if r.URL.Path == "/ui/settings" {
+			return base.Link("settings")
+		}
+		return base.Revision(r.PathValue("revision"))
 	}
-	at := url.URL{Path: string(s.base) + strings.TrimPrefix(r.URL.Path, "/ui/"), RawQuery: r.URL.RawQuery}
+	at := url.URL{Path: string(base) + strings.TrimPrefix(r.URL.Path, "/ui/"), RawQuery: r.URL.RawQuery}
 	return at.String()
 }
 
@@ -74,22 +78,34 @@ func (s *server) here(r *http.Request) string {
 // a dot, and accepts it only if it also stays below the base with its names unescaped.
 func (s *server) next(asked string) string {
 	at, err := url.Parse(asked)
-	if err != nil || len(asked) > 4*maxQuery || at.IsAbs() || at.Host != "" || strings.Contains(asked, `\`) ||
-		!s.isPage(at.Path) {
+	if err != nil || len(asked) > 4*maxQuery || at.IsAbs() || at.Host != "" || strings.Contains(asked, `\`) {
 		return string(s.base)
 	}
-	escaped := strings.NewReplacer("%2e", ".", "%2E", ".").Replace(at.EscapedPath())
-	if escaped = path.Clean(escaped); !s.isPage(escaped) {
+	_, ok := s.cleanPage(at.Path)
+	escaped, stays := s.cleanPage(strings.NewReplacer("%2e", ".", "%2E", ".").Replace(at.EscapedPath()))
+	if !ok || !stays {
 		return string(s.base)
 	}
 	clean := url.URL{RawQuery: at.Query().Encode(), Fragment: at.Fragment}
 	return escaped + clean.String()
 }
 
-// isPage reports whether a path, once it is clean, is that of a page below the base which is not about signing in.
-func (s *server) isPage(of string) bool {
-	below, ok := strings.CutPrefix(path.Clean(of), string(s.base))
-	return ok && !strings.HasPrefix(below, "sign-")
+// cleanPage returns a path as browsers clean it. ok is false unless that is a page of a site, or of none, which is not
+// about signing in.
+func (s *server) cleanPage(of string) (clean string, ok bool) {
+	if clean = path.Clean(of); strings.HasSuffix(of, "/") {
+		clean += "/"
+	}
+	below, ok := strings.CutPrefix(clean, string(s.base))
+	if !ok {
+		var at place
+		site, page, _ := strings.Cut(strings.TrimPrefix(clean, s.root+sitesPath), "/ui/")
+		if mayBeSite(site) {
+			at.prefix = sitesPath + site
+		}
+		below, ok = page, clean == string(s.baseOf(at))+page
+	}
+	return clean, ok && !strings.HasPrefix(below, "sign-")
 }
 
 // showSignIn shows the form, unless the server needs no token. Users with a certificate also see it if they ask to sign
@@ -99,7 +115,7 @@ func (s *server) showSignIn(w http.ResponseWriter, r *http.Request) {
 	content := signInView{Next: s.next(v.param("next"))}
 	token := s.cookies.Session(r).Token
 	var caller wire.Caller
-	err := newAPI(s.API, r, token).Get(r.Context(), &caller, nil, "whoami")
+	err := newAPI(s.API, r, token, "").Get(r.Context(), &caller, nil, "whoami")
 	if refusedWith(err, http.StatusMisdirectedRequest) {
 		v.fail(err)
 		return
@@ -153,7 +169,7 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 
 // enter begins a session with a token that the API accepts.
 func (s *server) enter(w http.ResponseWriter, r *http.Request, token string) error {
-	if err := newAPI(s.API, r, token).Get(r.Context(), &wire.Caller{}, nil, "whoami"); err != nil {
+	if err := newAPI(s.API, r, token, "").Get(r.Context(), &wire.Caller{}, nil, "whoami"); err != nil {
 		return err
 	}
 	err := s.cookies.Begin(w, r, token)

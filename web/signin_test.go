@@ -45,7 +45,7 @@ func TestSignIn(t *testing.T) {
 			t.Errorf("cookie %v is not taken away", old)
 		}
 	}
-	if !cookie.HttpOnly || !cookie.Secure || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/ui/" ||
+	if !cookie.HttpOnly || !cookie.Secure || cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/" ||
 		cookie.Expires.After(s.clock.Now().Add(12*time.Hour)) || strings.Contains(cookie.Value, "admin") {
 		t.Errorf("cookie %v", cookie)
 	}
@@ -91,8 +91,25 @@ func TestSignIn_next(t *testing.T) {
 		"/ui/search?q=\u202e&a=../..": "/ui/search?a=..%2F..&q=%E2%80%AE",
 		"/ui/search#\u202e":           "/ui/search#%E2%80%AE",
 		"ui/search":                   "/ui/",
-		"?next=/ui/":                  "/ui/",
-		"/uix/":                       "/ui/",
+
+		"/sites/atl1/ui/":                     "/sites/atl1/ui/",
+		"/sites/atl1/ui/search?q=a":           "/sites/atl1/ui/search?q=a",
+		"/sites/atl1/ui/revisions/tag:a%2F":   "/sites/atl1/ui/revisions/tag:a%2F",
+		"/sites/atl1/ui/../../bos1/ui/search": "/sites/bos1/ui/search",
+		"/sites/atl1/ui/sign-out":             "/ui/",
+		"/sites/atl1/ui/%73ign-out":           "/ui/",
+		"/sites/atl1/api/v1.0/revisions":      "/ui/",
+		"/sites/atl1/ui/../api/v1.0/ui/":      "/ui/",
+		"/sites/atl1/ui/..%2fapi/ui/":         "/ui/",
+		"/sites/../ui/search":                 "/ui/search",
+		"/sites/%2e%2e/evil/ui/":              "/ui/",
+		"/sites/a%2f..%2fb/ui/":               "/ui/",
+		"/sites/-/ui/":                        "/ui/",
+		"/sites//ui/":                         "/ui/",
+		"//sites/atl1/ui/":                    "/ui/",
+		"/x/sites/atl1/ui/":                   "/ui/",
+		"?next=/ui/":                          "/ui/",
+		"/uix/":                               "/ui/",
 	} {
 		form := url.Values{"token": {"admin"}, "next": {next}}
 		got := s.browser(t).send(t, http.MethodPost, "/ui/sign-in", form).is(t, http.StatusSeeOther)

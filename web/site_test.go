@@ -113,7 +113,6 @@ func newSite(t *testing.T, adapt ...func(*api.Config)) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
-	kept := db.Site(sites.Default)
 	path := filepath.Join(t.TempDir(), "policy.yaml")
 	if err := os.WriteFile(path, []byte(policy), 0o600); err != nil {
 		t.Fatal(err)
@@ -132,15 +131,21 @@ func newSite(t *testing.T, adapt ...func(*api.Config)) *site {
 	defaults := revisions.Defaults{validations.SchemaValidation}
 	told := feed.New(feed.Config{Store: db, Defaults: defaults, Keep: time.Hour, MaxWaits: 100, Log: quiet})
 	inBackground(t, told.Run)
-	config := api.Config{
-		Services: api.Services{Service: changes.NewService(changes.Config{
-			Site: sites.Default, DefaultValidations: defaults, Store: kept, Engine: engine, Limits: limits, Rendered: rendered, Vault: vault,
-			Now: time.Now, Observe: func(string, time.Duration) {},
-		}),
+	services := func(name string) *api.Services {
+		kept := db.Site(name)
+		return &api.Services{
+			Service: changes.NewService(changes.Config{
+				Site: name, DefaultValidations: defaults, Store: kept, Engine: engine, Limits: limits, Rendered: rendered, Vault: vault,
+				Now: time.Now, Observe: func(string, time.Duration) {},
+			}),
 			Queries: queries.NewService(queries.Config{
-				DefaultValidations: defaults, Store: kept, Renderer: changes.Renderer{Site: sites.Default, Engine: engine, Vault: vault},
+				DefaultValidations: defaults, Store: kept, Renderer: changes.Renderer{Site: name, Engine: engine, Vault: vault},
 				Rendered: rendered,
-			}), Audit: kept, Claims: kept, Feed: told.Of(sites.Default)},
+			}), Audit: kept, Claims: kept, Feed: told.Of(name),
+		}
+	}
+	config := api.Config{
+		Services: *services(sites.Default), Others: services, Sites: sites.NewService(db, sites.NewDirectory(db, time.Now)),
 		Pool: budget.NewPool(4, time.Minute), Layout: picture.NewLayout(1), Ping: db.Ping, Limits: limits,
 		CacheSize: 1 << 20, Log: quiet, Registry: prometheus.NewRegistry(),
 		Observe: ignore, Now: time.Now,
@@ -152,6 +157,9 @@ func newSite(t *testing.T, adapt ...func(*api.Config)) *site {
 	}
 	for _, change := range adapt {
 		change(&config)
+	}
+	if config.Compat {
+		config.Sites, config.Others = nil, nil
 	}
 	s := &site{api: api.New(config), clock: &clock{now: time.Now()}}
 	s.calls = &calls{Handler: api.PartOf(s.api)}
@@ -186,7 +194,10 @@ func inBackground(t *testing.T, run func(context.Context)) {
 // call sends a request to the API as the admin, and ends the test unless it succeeds.
 func (s *site) call(t *testing.T, method, path, body string, header ...string) {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), method, "https://purser.example/api/v1.0/"+path, strings.NewReader(body))
+	if !strings.HasPrefix(path, "/") {
+		path = "/api/v1.0/" + path
+	}
+	r := httptest.NewRequestWithContext(t.Context(), method, "https://purser.example"+path, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer admin")
 	r.Header.Set("Content-Type", "application/x-yaml")
 	r.Header.Set("Accept", "application/json")
@@ -329,7 +340,7 @@ func attr(n *html.Node, name string) (string, bool) {
 	return "", false
 }
 
-// links returns the targets within /ui/ of the page's links, pictures and forms that change nothing; those of forms
+// links returns the targets within /ui/, or that of a site, of the page's links, pictures and forms that change nothing; those of forms
 // include their values.
 func (a answer) links(t *testing.T, from string) (all []string) {
 	t.Helper()
@@ -359,7 +370,7 @@ func (a answer) links(t *testing.T, from string) (all []string) {
 			if name == "href" && (rel == "noreferrer" && at.Scheme == "https" || rel == "noopener noreferrer nofollow") {
 				continue // the source of a revision, or the log of a result
 			}
-			if at.Scheme != "https" || at.Host != "purser.example" || !strings.HasPrefix(at.Path, "/ui/") {
+			if at.Scheme != "https" || at.Host != "purser.example" || !(web.Config{}).Has(at) {
 				t.Errorf("%s: a link leads elsewhere: %q", from, value)
 				continue
 			}
@@ -373,8 +384,14 @@ func (a answer) links(t *testing.T, from string) (all []string) {
 // crawl follows all links from the overview, up to most pages, and passes each page to a function.
 func (b *browser) crawl(t *testing.T, most int, each func(target string, page answer)) (seen map[string]bool) {
 	t.Helper()
-	seen = map[string]bool{"/ui/": true}
-	for queue := []string{"/ui/"}; len(queue) > 0 && most > 0; most-- {
+	return b.crawlFrom(t, "/ui/", most, each)
+}
+
+// crawlFrom is crawl from another page.
+func (b *browser) crawlFrom(t *testing.T, start string, most int, each func(string, answer)) (seen map[string]bool) {
+	t.Helper()
+	seen = map[string]bool{start: true}
+	for queue := []string{start}; len(queue) > 0 && most > 0; most-- {
 		target := queue[0]
 		queue = queue[1:]
 		page := b.get(t, target)

@@ -32,12 +32,15 @@ func parsePages(functions template.FuncMap) map[string]*template.Template {
 	return pages
 }
 
-// functions returns the functions of templates. Links are below base, and times before now are shown as passed.
-func functions(base basePath, assets map[string]asset, version string, now func() time.Time) template.FuncMap {
+// functions returns the functions of templates. Links that are the same for all sites are below root, and times before
+// now are shown as passed.
+func functions(root string, assets map[string]asset, version string, now func() time.Time) template.FuncMap {
+	home := basePath(root + "/ui/")
 	return template.FuncMap{
 		"version": func() string { return version },
-		"base":    func() string { return string(base) },
-		"asset":   func(name string) string { return string(base) + "static/" + name + "?v=" + assets[name].digest },
+		"home":    func() basePath { return home },
+		"site":    func(name string) basePath { return basePath(root + sitesPath + url.PathEscape(name) + "/ui/") },
+		"asset":   func(name string) string { return home.Link("static", name) + "?v=" + assets[name].digest },
 		"line":    shownLine.cut,
 		"text":    shownText.cut,
 		"short":   shownName.cut,
@@ -50,20 +53,13 @@ func functions(base basePath, assets map[string]asset, version string, now func(
 		"typed":   func(name string) bool { return words.Line(name) == name }, // a keyboard can enter it
 		"others":  others,
 		"when":    func(text wire.Optional) *moment { return when(text, now()) },
-		"root":    func() string { return strings.TrimSuffix(string(base), "ui/") },
+		"root":    func() string { return root + "/" },
 		"count":   words.Count,
 		"joined":  words.List,
 		"levels":  func() []string { return []string{"error", "warning", "info"} },
-		"revision": func(id any, below ...string) string {
-			return base.Link(append([]string{"revisions", fmt.Sprint(id)}, below...)...)
-		},
-		"doc":   base.Document,
-		"query": base.Query,
-		"past":  func(at wire.Optional) bool { t, ok := at.Time(); return ok && t.Before(now()) },
-		"add":   func(a, b int) int { return a + b },
-		"below": func(id any, steps ...string) string {
-			return strings.TrimPrefix(base.Link(append([]string{"revisions", fmt.Sprint(id)}, steps...)...), string(base))
-		},
+		"past":    func(at wire.Optional) bool { t, ok := at.Time(); return ok && t.Before(now()) },
+		"add":     func(a, b int) int { return a + b },
+		"below":   func(id any, steps ...string) string { return basePath("").Revision(id, steps...) },
 		"where": func(change string, after, before int64) int64 {
 			if change == "deleted" {
 				return before

@@ -58,8 +58,6 @@ func previewedBy(done client.Written) (shown previewed, err error) {
 func (s *server) uploading(show handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := s.visit(w, r)
-		v.session = s.cookies.Session(r)
-		v.api = newAPI(s.API, r, v.session.Token)
 		err := v.api.Get(r.Context(), &v.caller, nil, "whoami")
 		switch {
 		case refusedWith(err, http.StatusUnauthorized):
@@ -91,6 +89,9 @@ func (s *server) uploading(show handler) http.HandlerFunc {
 
 // upload shows the form for a file.
 func (v *visit) upload() (view, error) {
+	if v.Archived {
+		return view{}, &refusal{Status: http.StatusConflict, Message: "The site is archived and takes no changes."}
+	}
 	if !v.allowed().RollBack {
 		return view{}, &refusal{Status: http.StatusForbidden, Message: "You have no right to push documents."}
 	}
@@ -152,7 +153,7 @@ func (v *visit) pushUpload() (view, error) {
 	if err != nil {
 		return view{}, refused(err)
 	}
-	v.goTo(v.base.Link("revisions", done.Revision))
+	v.goTo(v.Base.Link("revisions", done.Revision))
 	return view{}, nil
 }
 

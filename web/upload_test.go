@@ -21,8 +21,25 @@ func (b *browser) upload(t *testing.T, text string, header ...string) answer {
 		t.Fatal(err)
 	}
 	_, _ = file.Write([]byte(text))
+	return b.sendBody(t, "/ui/upload", &body, form, header...)
+}
+
+// sendParts sends a form as one with a file is sent.
+func (b *browser) sendParts(t *testing.T, target string, fields url.Values) answer {
+	t.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	for name := range fields {
+		_ = form.WriteField(name, fields.Get(name))
+	}
+	return b.sendBody(t, target, &body, form)
+}
+
+// sendBody sends a form that was written to a body.
+func (b *browser) sendBody(t *testing.T, target string, body *bytes.Buffer, form *multipart.Writer, header ...string) answer {
+	t.Helper()
 	_ = form.Close()
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "https://purser.example/ui/upload", &body)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "https://purser.example"+target, body)
 	r.Header.Set("Content-Type", form.FormDataContentType())
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])

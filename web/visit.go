@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"purser/internal/budget"
+	"purser/internal/client"
 	"purser/internal/wire"
 	"purser/web/signin"
 )
@@ -34,7 +35,11 @@ type view struct {
 	SignedIn bool   // by a token or a certificate
 	Audit    bool   // the user may read the audit
 	Upload   bool   // the user may push documents
-	Live     bool   // the page updates when the site changes, and the user may read events
+	Site     string // that the page is about; "" if there is one only, or if it is about none
+	Base     basePath
+	Overview basePath // of that site
+	Archived bool     // it takes no changes
+	Live     bool     // the page updates when the site changes, and the user may read events
 }
 
 // visit is a request for a page.
@@ -47,11 +52,17 @@ type visit struct {
 	api     api
 	session signin.Session
 	caller  wire.Caller
+	site    string // in the path; "" for the default one
+	several bool   // the user may see several sites
 }
 
-// visit returns a visit of a user who is not signed in.
+// visit returns a visit to the site in the path of a request, of which nothing else is known yet.
 func (s *server) visit(w http.ResponseWriter, r *http.Request) *visit {
-	return &visit{server: s, Request: r, pageBuffer: newPageBuffer(s.address(r)), w: w}
+	at, session := placeOf(r.Context()), s.cookies.Session(r)
+	return &visit{
+		server: s, Request: r, pageBuffer: newPageBuffer(s.address(r)+at.prefix, s.baseOf(at)), w: w,
+		api: newAPI(s.API, r, session.Token, at.site), session: session, site: at.site,
+	}
 }
 
 // address returns the URL at which the browser reaches the server.
@@ -77,8 +88,6 @@ func (v *visit) param(name string) string { return v.URL.Query().Get(name) }
 // others. It sends users who are not signed in to the sign-in page.
 func (s *server) answer(ctx context.Context, w http.ResponseWriter, r *http.Request, get maker) {
 	v := s.visit(w, r)
-	v.session = s.cookies.Session(r)
-	v.api = newAPI(s.API, r, v.session.Token)
 	send, err := v.inTurn(ctx, get)
 	switch {
 	case refusedWith(err, http.StatusUnauthorized):
@@ -93,11 +102,11 @@ func (s *server) answer(ctx context.Context, w http.ResponseWriter, r *http.Requ
 // maker makes an answer, and returns a function that sends it.
 type maker func(ctx context.Context, v *visit) (send func(), err error)
 
-// defaultSite is the site of a visit without one in its path.
-const defaultSite = "default"
+// siteName returns the name of the site that a visit is to.
+func (v *visit) siteName() string { return cmp.Or(v.site, client.DefaultSite) }
 
 // owner returns the owner of a visit by a user.
-func (v *visit) owner(user string) budget.Owner { return budget.Owner{User: user, Site: defaultSite} }
+func (v *visit) owner(user string) budget.Owner { return budget.Owner{User: user, Site: v.siteName()} }
 
 // inTurn generates an answer when a place is free. Places are shared among the sites, and among the users or, for those
 // who are not signed in, their addresses.
@@ -155,7 +164,7 @@ func (s *server) form(size int64, show handler) http.HandlerFunc {
 			if broken {
 				return nil, errForm
 			}
-			if err := v.api.Get(ctx, &v.caller, nil, "whoami"); err != nil {
+			if err := v.meet(ctx); err != nil {
 				return nil, err
 			}
 			recordOf(ctx).user = v.caller.User.ID
@@ -231,7 +240,8 @@ func (r *refusal) Title() string {
 
 // notFound answers requests of pages that do not exist.
 func (v *visit) notFound() (view, error) {
-	return view{}, &refusal{Status: http.StatusNotFound, Message: "No page exists at " + v.URL.Path + "."}
+	asked := placeOf(v.Context()).prefix + v.URL.Path
+	return view{}, &refusal{Status: http.StatusNotFound, Message: "No page exists at " + asked + "."}
 }
 
 // forged answers a request made by a page of another site.
@@ -253,7 +263,14 @@ func nameOf(caller wire.Caller) string { return cmp.Or(string(caller.User.Name),
 func (v *visit) show(of view) {
 	of.User = nameOf(v.caller)
 	of.SignedIn, of.Audit = v.session.Token != "" || v.certified(v.Request), v.may("deckhand:show_audit")
-	of.Upload = v.may("deckhand:create_cleartext_documents")
+	of.Upload = v.may("deckhand:create_cleartext_documents") && !v.Archived
+	of.Base, of.Overview, of.Archived = v.Base, v.Base, v.Archived
+	if v.site != "" || v.several {
+		of.Site = v.siteName()
+	}
+	if v.several && v.site == "" { // where the list of sites is at the base
+		of.Overview = v.baseOf(place{prefix: sitesPath + client.DefaultSite})
+	}
 	of.Live = v.may("purser:list_events") && slices.Contains([]string{"overview", "revisions", "revision"}, of.template)
 	if err := v.pages[of.template].ExecuteTemplate(&v.written, "layout", of); err != nil {
 		v.logError(v.Request, fmt.Errorf("fill in a template: %w", err))

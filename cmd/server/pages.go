@@ -99,7 +99,7 @@ func (c *serveCommand) withPages(answers http.Handler, config web.Config) (http.
 		return nil, fmt.Errorf("serve pages: %w", err)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/ui" || strings.HasPrefix(r.URL.Path, "/ui/") {
+		if config.Has(r.URL) {
 			pages.ServeHTTP(w, r)
 			return
 		}

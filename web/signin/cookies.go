@@ -12,19 +12,20 @@ import (
 // Cookies keep in browsers who is signed in, and who is at the issuer to do so.
 type Cookies struct {
 	seal   *sealer
-	path   string
+	path   string // of the pages that get them
+	home   string // where users go who were at no other page
 	secure bool
 	now    func() time.Time
 }
 
-// NewCookies returns the cookies for the pages below path, which are encrypted with a key of at least 32 random bytes.
-// Secure reports that browsers reach the server by https.
-func NewCookies(key []byte, path string, secure bool, now func() time.Time) (*Cookies, error) {
+// NewCookies returns the cookies for the pages below path, of which home is the first. They are encrypted with a key of
+// at least 32 random bytes. Secure reports that browsers reach the server by https.
+func NewCookies(key []byte, path, home string, secure bool, now func() time.Time) (*Cookies, error) {
 	seal, err := newSealer(key)
 	if err != nil {
 		return nil, err
 	}
-	return &Cookies{seal, path, secure, now}, nil
+	return &Cookies{seal, path, home, secure, now}, nil
 }
 
 // Session is the content of a user's cookie.
@@ -37,8 +38,9 @@ type Session struct {
 const maxSession = 12 * time.Hour
 
 const (
-	sessionCookie = "purser-session"
-	attemptCookie = "purser-sign-in"
+	// Not purser-session and purser-sign-in: browsers may still have those, for /ui/ only, which they send before these.
+	sessionCookie = "purser-user"
+	attemptCookie = "purser-attempt"
 	// maxCookie bounds the value of one cookie: browsers keep 4096 bytes of a cookie with its name. A session uses as
 	// many cookies as it needs.
 	maxCookie  = 3500
@@ -101,11 +103,12 @@ func (c *Cookies) End(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Keep stores an attempt in the browser. If the page where it leads is too long for a cookie, it leads to the overview.
+// Keep stores an attempt in the browser. If the page where it leads is too long for a cookie, it leads
+// home.
 func (c *Cookies) Keep(w http.ResponseWriter, r *http.Request, begun Attempt) error {
 	sealed, err := c.seal.seal(attemptCookie, begun)
 	if err != nil || len(sealed) > maxCookie {
-		begun.Next = c.path
+		begun.Next = c.home
 		if sealed, err = c.seal.seal(attemptCookie, begun); err != nil {
 			return err
 		}

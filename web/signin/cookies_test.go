@@ -17,7 +17,7 @@ func (a *at) now() time.Time { return a.Time }
 
 func newCookies(t *testing.T, key string, clock *at) *Cookies {
 	t.Helper()
-	c, err := NewCookies(bytes.Repeat([]byte(key), 32), "/ui/", false, clock.now)
+	c, err := NewCookies(bytes.Repeat([]byte(key), 32), "/", "/ui/", false, clock.now)
 	if err != nil {
 		t.Fatal(err)
 	}
