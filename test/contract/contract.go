@@ -170,6 +170,9 @@ func isCoded(header http.Header) bool {
 // route returns the path of the contract that matches a request, with its operation if there is one.
 func (c *Contract) route(r *http.Request) (*routers.Route, map[string]string) {
 	sent := strings.Split(strings.TrimSuffix(r.URL.EscapedPath(), "/"), "/")
+	if len(sent) > 3 && sent[1] == "sites" { // each path also exists below a site
+		sent = append([]string{""}, sent[3:]...)
+	}
 	method := r.Method
 	if method == http.MethodHead {
 		method = http.MethodGet

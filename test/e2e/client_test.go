@@ -93,6 +93,9 @@ func (s *server) send(t *testing.T, r request) answer {
 	if err := checkContract(s.url, a); err != nil {
 		t.Errorf("%s %s (answer %d) breaks openapi.yaml: %v\n%s", r.method, brief(r.path), a.status, err, brief(a.text))
 	}
+	if strings.Contains(a.text, decoy) {
+		t.Errorf("%s %s (answer %d) shows something of another site:\n%s", r.method, brief(r.path), a.status, brief(a.text))
+	}
 	return a
 }
 

@@ -1,0 +1,97 @@
+package e2e_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+)
+
+// siteVariable is the environment variable that names the site which all tests use, instead of the default one. Beside it
+// the default site has the same buckets, names of documents, numbers and tags, but other contents.
+const siteVariable = "PURSER_TEST_SITE"
+
+// below returns the prefix of the paths of the site that is tested, "" for the default one.
+func below() string {
+	if site := os.Getenv(siteVariable); site != "" {
+		return "/sites/" + site
+	}
+	return ""
+}
+
+// notBelow are the tests that do not run below a site, with the reason.
+var notBelow = map[string]string{}
+
+// skipBelow skips a test that cannot run below a site, and one whose server has no sites.
+func skipBelow(t *testing.T, args []string) {
+	t.Helper()
+	if below() == "" {
+		return
+	}
+	name, _, _ := strings.Cut(t.Name(), "/")
+	if reason, ok := notBelow[name]; ok {
+		t.Skip("not below a site: " + reason)
+	}
+	if strings.Contains(strings.Join(args, " "), "--compat") {
+		t.Skip("with --compat there are no sites")
+	}
+}
+
+// decoy is in each text of the site beside the tested one, and must be in no answer.
+const decoy = "of-another-site"
+
+// besideDecoy makes the tested site in a migrated database, and fills the default one.
+func besideDecoy(database string) (err error) {
+	keyset, err := lastingKeyset()
+	if err != nil {
+		return err
+	}
+	s, err := spawn(nil, lean, patientClient(), "serve", "--listen", "127.0.0.1:0", "--log-format", "json",
+		"--database-url", database, "--secrets-keyset", keyset)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.halt()) }()
+	if err := s.await(); err != nil {
+		return err
+	}
+	for _, r := range decoys() {
+		r.header = yamlBody()
+		switch a, err := s.try(context.Background(), r); {
+		case err != nil:
+			return err
+		case a.status >= http.StatusBadRequest:
+			return fmt.Errorf("%s %s: status %d: %s", r.method, r.path, a.status, brief(a.text))
+		}
+	}
+	return nil
+}
+
+// decoys are the requests that make the tested site and fill the default one.
+func decoys() []request {
+	const put, post = http.MethodPut, http.MethodPost
+	requests := []request{{method: put, path: below(), body: "{}"}}
+	for i, names := range [][]string{{"w", "w1", "w2"}, {"g", "left"}, {"right", "b1"}, {"a", "b"}, {"s", "w0"}, {"new"}} {
+		documents := ""
+		if i == 0 {
+			documents = dataSchema("acme/Widget/v1", "{type: object, required: ["+decoy+"]}") + layeringPolicy("lp")
+		}
+		for _, name := range names {
+			documents += docWith("acme/Widget/v1", name, "{size: 1000, text: "+decoy+"}", labelled("a: "+decoy))
+		}
+		documents += passphrase([]string{"pw", "s", "s1", "s2", "pw1", "pw2"}[i], decoy)
+		bucket := []string{"mop", "site", "a", "b", "c", "secrets"}[i]
+		requests = append(requests, request{method: put, path: "buckets/" + bucket + "/documents", body: documents})
+	}
+	return append(requests,
+		request{method: post, path: "revisions/1/tags/t", body: "{by: " + decoy + "}"},
+		request{method: post, path: "revisions/2/tags/site", body: "{by: " + decoy + "}"},
+		request{method: post, path: "revisions/1/validations/a-validation",
+			body: "{status: failure, validator: {name: " + decoy + ", version: '1'}}"},
+		request{method: post, path: "revisions/6/validations/b-validation",
+			body: "{status: failure, validator: {name: " + decoy + ", version: '1'}}"},
+	)
+}
