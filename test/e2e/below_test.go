@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,22 +9,66 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"purser/internal/sites"
 )
 
 // siteVariable is the environment variable that names the site which all tests use, instead of the default one. Beside it
 // the default site has the same buckets, names of documents, numbers and tags, but other contents.
 const siteVariable = "PURSER_TEST_SITE"
 
+// siteName returns the name of the site that is tested.
+func siteName() string { return cmp.Or(os.Getenv(siteVariable), sites.Default) }
+
 // below returns the prefix of the paths of the site that is tested, "" for the default one.
 func below() string {
-	if site := os.Getenv(siteVariable); site != "" {
-		return "/sites/" + site
+	if siteName() == sites.Default {
+		return ""
 	}
-	return ""
+	return "/sites/" + siteName()
+}
+
+// makeSite makes the tested site in a database that has not been prepared. There the server has no authentication.
+func (s *server) makeSite(t *testing.T) {
+	t.Helper()
+	if below() == "" {
+		return
+	}
+	if a, err := s.try(t.Context(), request{method: http.MethodGet, path: "/readyz"}); err == nil && a.status == http.StatusNotFound {
+		_, err = (&server{url: s.root, client: s.client}).try(t.Context(),
+			request{method: http.MethodPut, path: below(), body: "{}", header: yamlBody()})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // notBelow are the tests that do not run below a site, with the reason.
-var notBelow = map[string]string{}
+var notBelow = map[string]string{
+	"TestFront":                     "it is about the server's front page",
+	"TestOperation":                 metricsOfDefault,
+	"TestMonitoring":                metricsOfDefault,
+	"TestMonitoring_newestRevision": metricsOfDefault,
+	"TestDatabase_isLostAndFound":   metricsOfDefault,
+	"TestUI":                        pagesOfDefault,
+	"TestUI_certificate":            pagesOfDefault,
+	"TestWebhooks_secrets":          noRights,
+	"TestTokens_fileChanges":        noRights,
+	"TestBounds_rate":               noRights,
+	"TestPurser_tlsAndTokens":       noRights,
+	"TestDocumentHistory":           noRights,
+	"TestAccess_documentedFiles":    noRights,
+	"TestAccess_commandsNeedRoles":  noRights,
+	"TestDocs":                      documented,
+	"TestDocs_symptoms":             documented,
+}
+
+const (
+	metricsOfDefault = "the metrics are those of the default site"
+	pagesOfDefault   = "the pages of a site have tests of their own"
+	noRights         = "callers without rights are answered with 404 below a site, which TestNoRights shows"
+	documented       = "the documents show answers of a server with one site"
+)
 
 // skipBelow skips a test that cannot run below a site, and one whose server has no sites.
 func skipBelow(t *testing.T, args []string) {

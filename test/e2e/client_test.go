@@ -119,6 +119,9 @@ func build(ctx context.Context, url string, r request) (*http.Request, error) {
 	if !strings.HasPrefix(r.path, "/") {
 		r.path = "/api/v1.0/" + r.path
 	}
+	if r.path == "/" {
+		url = strings.TrimSuffix(url, below()) // the front page is about the server
+	}
 	var body io.Reader = strings.NewReader(r.body)
 	if r.stream != nil {
 		body = r.stream

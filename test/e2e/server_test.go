@@ -138,6 +138,7 @@ func (s *server) ready(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.url = s.root + below()
+	s.makeSite(t)
 	s.get(t, "/readyz").is(t, http.StatusOK)
 }
 
