@@ -107,7 +107,7 @@ func (c *Contract) CheckRequest(r *http.Request, body string) error {
 // CheckAnswer checks the status, the headers and, except for HEAD, the body of the answer to a request.
 func (c *Contract) CheckAnswer(r *http.Request, status int, header http.Header, body string) error {
 	input := c.input(r)
-	if input.Route.Operation == nil || status == http.StatusNotFound && isBelowSite(r) {
+	if input.Route.Operation == nil || isBelowSite(r) && (status == http.StatusNotFound || status == http.StatusGone) {
 		input.Route.Operation = c.everywhere(status)
 	}
 	response := &openapi3filter.ResponseValidationInput{
@@ -168,7 +168,7 @@ func isCoded(header http.Header) bool {
 }
 
 // isBelowSite reports whether a path begins with that of a site. Its requests are answered with 404 if there is no such
-// site, whatever the operation.
+// site, and with 410 while it is being deleted, whatever the operation.
 func isBelowSite(r *http.Request) bool {
 	sent := strings.Split(strings.TrimSuffix(r.URL.EscapedPath(), "/"), "/")
 	return len(sent) > 3 && sent[1] == "sites"
@@ -211,7 +211,7 @@ func matches(pattern, sent []string) (map[string]string, bool) {
 // everywhere returns what the contract says about requests that match no operation.
 func (c *Contract) everywhere(status int) *openapi3.Operation {
 	name := map[int]string{
-		http.StatusNotFound: "NoSuchRoute", http.StatusMethodNotAllowed: "MethodNotAllowed",
+		http.StatusNotFound: "NoSuchRoute", http.StatusGone: "SiteDeleted", http.StatusMethodNotAllowed: "MethodNotAllowed",
 		http.StatusUnsupportedMediaType: "UnsupportedType", http.StatusBadRequest: "BadDocuments",
 		http.StatusUnauthorized: "Unauthenticated", http.StatusServiceUnavailable: "Unavailable",
 	}[status]
