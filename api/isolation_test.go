@@ -132,8 +132,17 @@ func (s *isolation) documents(bucket string) string {
 		return textOf("acme/Key/v1", "key", encrypted, s.oneOf("secret", "one", "two", "[3, 3]")) +
 			textOf("acme/Key/v1", "other", encrypted, s.oneOf("secret", "one", "two"))
 	default:
-		body := plain("acme/Widget/v1", "global", "base", "{a: b}", "{size: "+s.oneOf("size", "1", "50", "500")+"}") +
-			plain("acme/Widget/v1", "site", "w", "{}", "{size: "+s.oneOf("size", "1", "50", "x")+"}")
+		parts := []string{
+			plain("acme/Widget/v1", "global", "base", "{a: b}", "{size: "+s.oneOf("size", "1", "50", "500")+"}"),
+			plain("acme/Widget/v1", "site", "w", "{}", "{size: "+s.oneOf("size", "1", "50", "x")+"}"),
+			"---\nschema: acme/Widget/v1\nmetadata: {schema: metadata/Document/v1, name: child, storagePolicy: cleartext, " +
+				"layeringDefinition: {layer: site, parentSelector: {a: b}, actions: [{method: merge, path: .}]}}\ndata: " +
+				s.oneOf("own", "{}", "{x: 1}", "{size: 7}") + "\n",
+		}
+		if rapid.Bool().Draw(s.T, "another parent") {
+			parts = append(parts, plain("acme/Widget/v1", "global", "second", "{a: b}", "{size: 2}"))
+		}
+		body := s.oneOf("comment", "", "# a line\n") + strings.Join(rapid.Permutation(parts).Draw(s.T, "order"), "")
 		if rapid.Bool().Draw(s.T, "substitution") {
 			body += textOf("acme/Gadget/v1", "g", ", storagePolicy: cleartext, substitutions: [{src: {schema: acme/Key/v1, name: "+
 				s.oneOf("key", "key", "other", "none")+", path: .}, dest: {path: .x}}]", "{}")

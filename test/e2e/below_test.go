@@ -59,6 +59,10 @@ var notBelow = map[string]string{
 	"TestDocumentHistory":           noRights,
 	"TestAccess_documentedFiles":    noRights,
 	"TestAccess_commandsNeedRoles":  noRights,
+	"TestAccess_rolesNeedOwnTokens": noRights,
+	"TestUpgrade":                   upgraded,
+	"TestUpgrade_interrupted":       upgraded,
+	"TestUpgrade_leftBehind":        upgraded,
 	"TestDocs":                      documented,
 	"TestDocs_symptoms":             documented,
 }
@@ -66,7 +70,8 @@ var notBelow = map[string]string{
 const (
 	metricsOfDefault = "the metrics are those of the default site"
 	pagesOfDefault   = "the pages of a site have tests of their own"
-	noRights         = "callers without rights are answered with 404 below a site, which TestNoRights shows"
+	noRights         = "callers without rights are answered with 404 below a site, which TestUnknownSites of package api shows"
+	upgraded         = "databases of earlier versions have the default site only"
 	documented       = "the documents show answers of a server with one site"
 )
 
