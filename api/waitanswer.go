@@ -44,7 +44,7 @@ func (s *server) rights(r *http.Request) string {
 func (s *server) questionOf(r *http.Request) string {
 	list := func(header string) string { return strings.Join(r.Header.Values(header), ",") }
 	return fmt.Sprintf("%s %q", s.rights(r), []string{
-		r.Method, s.base(r), r.URL.EscapedPath(), r.URL.RawQuery, list("Accept"), list("If-None-Match"),
+		siteOf(r), r.Method, s.base(r), r.URL.EscapedPath(), r.URL.RawQuery, list("Accept"), list("If-None-Match"),
 		r.Header.Get(lastEvent), infoOf(r).pinned,
 	})
 }

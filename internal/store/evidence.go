@@ -259,6 +259,12 @@ func scanPolicy(row pgx.CollectableRow) (p policyRow, err error) {
 	return p, err
 }
 
+// keyOf returns the key of a policy of the site. It leaves the row as it is: rows are shared.
+func (s *Store) keyOf(row policyRow) policyKey {
+	row.key.site = s.site
+	return row.key
+}
+
 // parsePolicies returns policies. It reads the contents of uncached ones.
 func (s *Store) parsePolicies(ctx context.Context, rows []policyRow) (policies []revisions.PolicyVersion, err error) {
 	return s.parsedFrom(rows, func(digests []document.Digest) (map[document.Digest][]byte, error) {
@@ -271,11 +277,10 @@ func (s *Store) parsedFrom(rows []policyRow,
 	read func([]document.Digest) (map[document.Digest][]byte, error),
 ) (policies []revisions.PolicyVersion, err error) {
 	unknown := map[document.Digest]bool{}
-	for i, row := range rows {
+	for _, row := range rows {
 		version := row.PolicyVersion
-		rows[i].key.site = s.site
 		var known bool
-		if version.Policy, known = s.policies.Get(rows[i].key); !known {
+		if version.Policy, known = s.policies.Get(s.keyOf(row)); !known {
 			unknown[row.key.content] = true
 		}
 		policies = append(policies, version)
@@ -290,7 +295,7 @@ func (s *Store) parsedFrom(rows []policyRow,
 		if text, read := texts[row.key.content]; read {
 			const perByte, overhead = 4, 1024 // of a policy in memory: a requirement of 20 bytes takes 70
 			policies[i].Policy = validations.ParsePolicy(row.key.Identity, text, s.compat)
-			s.policies.Add(row.key, policies[i].Policy, overhead+perByte*len(text))
+			s.policies.Add(s.keyOf(row), policies[i].Policy, overhead+perByte*len(text))
 		}
 	}
 	if len(texts) < len(unknown) {

@@ -107,7 +107,7 @@ func (c *Contract) CheckRequest(r *http.Request, body string) error {
 // CheckAnswer checks the status, the headers and, except for HEAD, the body of the answer to a request.
 func (c *Contract) CheckAnswer(r *http.Request, status int, header http.Header, body string) error {
 	input := c.input(r)
-	if input.Route.Operation == nil {
+	if input.Route.Operation == nil || isBelowSite(r) && (status == http.StatusNotFound || status == http.StatusGone) {
 		input.Route.Operation = c.everywhere(status)
 	}
 	response := &openapi3filter.ResponseValidationInput{
@@ -167,9 +167,19 @@ func isCoded(header http.Header) bool {
 	return coding != "" && coding != "identity"
 }
 
+// isBelowSite reports whether a path begins with that of a site. Its requests are answered with 404 if there is no such
+// site, and with 410 while it is being deleted, whatever the operation.
+func isBelowSite(r *http.Request) bool {
+	sent := strings.Split(strings.TrimSuffix(r.URL.EscapedPath(), "/"), "/")
+	return len(sent) > 3 && sent[1] == "sites"
+}
+
 // route returns the path of the contract that matches a request, with its operation if there is one.
 func (c *Contract) route(r *http.Request) (*routers.Route, map[string]string) {
 	sent := strings.Split(strings.TrimSuffix(r.URL.EscapedPath(), "/"), "/")
+	if isBelowSite(r) { // each path also exists there
+		sent = append([]string{""}, sent[3:]...)
+	}
 	method := r.Method
 	if method == http.MethodHead {
 		method = http.MethodGet
@@ -201,7 +211,7 @@ func matches(pattern, sent []string) (map[string]string, bool) {
 // everywhere returns what the contract says about requests that match no operation.
 func (c *Contract) everywhere(status int) *openapi3.Operation {
 	name := map[int]string{
-		http.StatusNotFound: "NoSuchRoute", http.StatusMethodNotAllowed: "MethodNotAllowed",
+		http.StatusNotFound: "NoSuchRoute", http.StatusGone: "SiteDeleted", http.StatusMethodNotAllowed: "MethodNotAllowed",
 		http.StatusUnsupportedMediaType: "UnsupportedType", http.StatusBadRequest: "BadDocuments",
 		http.StatusUnauthorized: "Unauthenticated", http.StatusServiceUnavailable: "Unavailable",
 	}[status]

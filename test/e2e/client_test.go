@@ -93,6 +93,9 @@ func (s *server) send(t *testing.T, r request) answer {
 	if err := checkContract(s.url, a); err != nil {
 		t.Errorf("%s %s (answer %d) breaks openapi.yaml: %v\n%s", r.method, brief(r.path), a.status, err, brief(a.text))
 	}
+	if strings.Contains(a.text, decoy) {
+		t.Errorf("%s %s (answer %d) shows something of another site:\n%s", r.method, brief(r.path), a.status, brief(a.text))
+	}
 	return a
 }
 
@@ -115,6 +118,9 @@ func (s *server) try(ctx context.Context, r request) (answer, error) {
 func build(ctx context.Context, url string, r request) (*http.Request, error) {
 	if !strings.HasPrefix(r.path, "/") {
 		r.path = "/api/v1.0/" + r.path
+	}
+	if r.path == "/" {
+		url = strings.TrimSuffix(url, below()) // the front page is about the server
 	}
 	var body io.Reader = strings.NewReader(r.body)
 	if r.stream != nil {

@@ -15,7 +15,7 @@ import (
 // dial opens a bare connection, with a timeout.
 func (s *server) dial(t *testing.T) *net.TCPConn {
 	t.Helper()
-	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.root, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}

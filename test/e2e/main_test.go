@@ -17,6 +17,9 @@ import (
 func TestMain(m *testing.M) {
 	_ = flag.Set("rapid.checks", "25") // of a server; -rapid.checks=1000 asks for more
 	storetest.AfterTests(idle.close)
+	if below() != "" {
+		storetest.Prepare(besideDecoy)
+	}
 	storetest.Main(m)
 }
 

@@ -59,6 +59,7 @@ func (p *pool) close() error {
 // start lends a server with these flags to a test. It empties the server and returns it to the pool if the test passes.
 func start(t *testing.T, flags ...string) *server {
 	t.Helper()
+	skipBelow(t, flags)
 	kind := strings.Join(flags, " ")
 	s := idle.take(kind)
 	if s == nil {

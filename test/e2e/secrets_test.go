@@ -62,7 +62,7 @@ func hashed(t *testing.T, value any) string {
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	s := startSealed(t)
-	const reference = "secret://default/deckhand%2FPassphrase%2Fv1/site/pw/"
+	reference := "secret://" + siteName() + "/deckhand%2FPassphrase%2Fv1/site/pw/"
 	put := s.put(t, "site", layeringPolicy("lp")+passphrase("pw", "hunter2")+
 		docWith("acme/Widget/v1", "w", "{x: 1}", substitutes(fromPassphrase("{path: .db.password}")))).is(t, http.StatusOK)
 	stored := s.get(t, "revisions/1/documents").data(t)

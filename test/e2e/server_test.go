@@ -28,7 +28,8 @@ const patience = 2 * time.Minute
 
 // server is a running server that only one test uses.
 type server struct {
-	url      string
+	url      string // of the site that is tested
+	root     string // of the server
 	database string
 	process  *exec.Cmd
 	client   *http.Client
@@ -94,22 +95,28 @@ func begin(t *testing.T, built func() (string, error), client *http.Client, args
 func beginWith(t *testing.T, environment []string, built func() (string, error), client *http.Client, args ...string,
 ) *server {
 	t.Helper()
-	path, err := built()
+	skipBelow(t, args)
+	s, err := spawn(environment, built, client, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+func spawn(environment []string, built func() (string, error), client *http.Client, args ...string) (*server, error) {
+	path, err := built()
+	if err != nil {
+		return nil, err
+	}
 	s := &server{
-		process: invoke(context.WithoutCancel(t.Context()), path, args...), client: client,
+		process: invoke(context.Background(), path, args...), client: client,
 		log: &logs{serving: make(chan string, 1)}, ended: make(chan struct{}),
 	}
 	s.process.Stderr, s.process.SysProcAttr = s.log, withParent()
 	s.process.Env = append(s.process.Env, environment...)
 	started := make(chan error)
 	go s.run(started)
-	if err := <-started; err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return s, <-started
 }
 
 // run starts the process and waits for its end in one thread, which the kernel considers its parent.
@@ -127,14 +134,25 @@ func (s *server) run(started chan<- error) {
 // ready waits until the server answers.
 func (s *server) ready(t *testing.T) {
 	t.Helper()
-	select {
-	case s.url = <-s.log.serving:
-	case <-s.ended:
-		t.Fatalf("the server does not start: %v\n%s", s.process.ProcessState, s.log.text())
-	case <-time.After(patience):
-		t.Fatal("the server does not say that it serves")
+	if err := s.await(); err != nil {
+		t.Fatal(err)
 	}
+	s.url = s.root + below()
+	s.makeSite(t)
 	s.get(t, "/readyz").is(t, http.StatusOK)
+}
+
+// await waits until the server says where it serves.
+func (s *server) await() error {
+	select {
+	case s.root = <-s.log.serving:
+		s.url = s.root
+		return nil
+	case <-s.ended:
+		return fmt.Errorf("the server does not start: %v\n%s", s.process.ProcessState, s.log.text())
+	case <-time.After(patience):
+		return errors.New("the server does not say that it serves")
+	}
 }
 
 // refusesToStart runs the server with flags that make it exit immediately, and returns its output.

@@ -138,7 +138,7 @@ func TestTLS_certificateChanges(t *testing.T) {
 func TestTLS_oldVersions(t *testing.T) {
 	t.Parallel()
 	s, _, _ := protected(t, newAuthority(t))
-	address := strings.TrimPrefix(s.url, "https://")
+	address := strings.TrimPrefix(s.root, "https://")
 	for name, config := range map[string]*tls.Config{
 		"TLS 1.1": {MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11},
 		"CBC":     {MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA}},

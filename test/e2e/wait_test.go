@@ -235,7 +235,7 @@ func TestWait_clientGoesAway(t *testing.T) {
 	s := start(t)
 	s.put(t, "b", policy("p", "a-validation")).is(t, http.StatusOK)
 	conn := s.dial(t)
-	if _, err := conn.Write([]byte("GET /api/v1.0/revisions/1/status?expect=success&wait=10m HTTP/1.1\r\nHost: localhost\r\n\r\n")); err != nil {
+	if _, err := conn.Write([]byte("GET " + below() + "/api/v1.0/revisions/1/status?expect=success&wait=10m HTTP/1.1\r\nHost: localhost\r\n\r\n")); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "it waits", func() bool { return s.waiting(t) == 1 })

@@ -64,6 +64,7 @@ var (
 	current *server
 	broken  error // the server could not be had; asking again takes as long and gives the same
 	after   []func() error
+	prepare func(url string) error
 )
 
 // shared returns the server and makes it ready the first time.
@@ -160,6 +161,11 @@ func (s *server) makeTemplate() error {
 	}
 	if err := partition(ctx, withDatabase(s.url, s.template)); err != nil {
 		return err
+	}
+	if prepare != nil {
+		if err := prepare(withDatabase(s.url, s.template)); err != nil {
+			return err
+		}
 	}
 	return s.exec("ALTER DATABASE " + s.template + " ALLOW_CONNECTIONS false")
 }

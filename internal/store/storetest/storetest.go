@@ -65,6 +65,9 @@ func AfterTests(f func() error) {
 	after = append(after, f)
 }
 
+// Prepare has f put something into the migrated database before it is copied. To be called before Main.
+func Prepare(f func(url string) error) { prepare = f }
+
 // URL returns the connection string of a migrated database for the caller alone. It is dropped after the test,
 // whatever is connected then.
 func URL(t testing.TB) string {
