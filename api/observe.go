@@ -57,6 +57,7 @@ func (s *server) begin(ctx context.Context, w http.ResponseWriter, r *http.Reque
 	}
 	var below *url.URL
 	info.site, info.prefix, below, _ = splitSite(r.URL)
+	info.everywhere = strings.HasPrefix(below.EscapedPath(), everywhere)
 	ctx = context.WithValue(traced(ctx, r.Header), infoKey{}, info)
 	r = r.WithContext(context.WithValue(ctx, chi.RouteCtxKey, routing(r.Method, below)))
 	r.URL = below

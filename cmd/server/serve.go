@@ -259,7 +259,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		Service: service, Queries: questions, Feed: events.Of(sites.Default), Webhooks: hooks, Claims: kept, Audit: kept,
 	}
 	answers := api.New(api.Config{ //nolint:contextcheck // it converts openapi.yaml once, for all requests
-		Services: first, Others: opened(db, first), Sites: directory, Pool: pool,
+		Services: first, Others: opened(db, first), Sites: directory, Everywhere: db, Pool: pool,
 		Layout: picture.NewLayout(maxLayouts), Ping: db.Ping,
 		Problem: problem, Limits: c.document(),
 		CacheSize: c.cacheSize(), Compat: c.Compat == "deckhand", Log: seen.log, Observe: seen.observe,

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	"purser/internal/budget"
 )
@@ -14,7 +15,9 @@ import (
 // gatherer lets concurrent writers share a transaction: while one group is being written, the next one gathers. Many
 // writers then cost one commit and one planned statement.
 type gatherer[In, Out any] struct {
-	most  int // values in a group; 0 means maxGathered
+	most  int           // values in a group; 0 means maxGathered
+	rest  time.Duration // from the beginning of a write to that of the next one, at least
+	began time.Time     // when the last write began; for that group and then the next one alone
 	mutex sync.Mutex
 	group *group[In, Out] // that can be joined; nil until the next caller begins one
 	last  <-chan struct{} // closed when the group that began last is written; nil if there was none
@@ -71,7 +74,9 @@ func (g *gatherer[In, Out]) write(ctx context.Context, of *group[In, Out],
 	defer close(of.written)
 	if of.after != nil {
 		<-of.after
+		time.Sleep(time.Until(g.began.Add(g.rest)))
 	}
+	g.began = time.Now()
 	defer func() {
 		if p := recover(); p != nil {
 			of.err = fmt.Errorf("%w: %v\n%s", errPanicked, p, debug.Stack())
