@@ -137,23 +137,33 @@ func openSite(t *testing.T, set settings, adapt ...func(*api.Config)) site {
 	})
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector())
+	first := api.Services{
+		Service: service, Queries: questions, Audit: kept, Claims: kept, Feed: newFeed(t, db, set.defaults),
+	}
 	config := api.Config{
-		Services: api.Services{
-			Service: service, Queries: questions, Audit: kept, Claims: kept, Feed: newFeed(t, db, set.defaults),
-		},
+		Services: first, Others: func(name string) *api.Services { return reopened(db, first, name) },
 		Pool: budget.NewPool(1, time.Minute), Layout: picture.NewLayout(1), Ping: db.Ping, Limits: limits, CacheSize: 1 << 20, Compat: set.compat,
 		Log: slog.New(api.LogHandler(slog.NewJSONHandler(log, nil))), Registry: registry,
 		Observe: func(string, string, int, time.Duration) {},
 		OpenAPI: []byte("{openapi: 3.1.0, info: {}, paths: {}}\n"), Now: time.Now,
-		Everywhere: db,
-		Sites:      sites.NewService(db, sites.NewDirectory(db, time.Now)),
-		Access:     api.Access{Authenticator: authn.NoAuth{}, Anonymous: true, Rules: rules},
-		Bounds:     api.Bounds{Memory: 1 << 30, Patience: time.Minute, Writing: time.Minute},
+		Sites: sites.NewService(db, sites.NewDirectory(db, time.Now)), Everywhere: db,
+		Access: api.Access{Authenticator: authn.NoAuth{}, Anonymous: true, Rules: rules},
+		Bounds: api.Bounds{Memory: 1 << 30, Patience: time.Minute, Writing: time.Minute},
 	}
 	for _, change := range adapt {
 		change(&config)
 	}
 	return site{Handler: named(api.New(config)), log: log, lax: set.compat}
+}
+
+// reopened opens the services of another site as the server does, for each request, as if they were never kept.
+func reopened(db *store.Database, first api.Services, name string) *api.Services {
+	kept, config := db.Site(name), first.Service.Config
+	config.Site, config.Store = name, kept
+	return &api.Services{
+		Service: changes.NewService(config), Queries: first.Queries.Of(name, kept), Feed: first.Feed.Of(name), Claims: kept,
+		Audit: kept,
+	}
 }
 
 // named returns a handler of requests that name a host of their own, or else localhost and not httptest's host.

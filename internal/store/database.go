@@ -83,7 +83,7 @@ func connect(ctx context.Context, url string, deadlines Deadlines, traces trace.
 	shares := budget.NewShares(int64(max(1, config.MaxConns-reservedConnections)))
 	return &Database{
 		pool: pool, deadlines: deadlines, shares: shares,
-		looks:   gatherer[claims.Look, claims.Found]{most: maxAsks, rest: lookEvery},
+		looks:   gatherer[claims.Look, claims.Found]{most: maxAsks, rest: restAfterLook},
 		deleted: make(chan struct{}, 1), grace: deletionGrace,
 		news: announcements{sites: map[string]bool{}, waiting: make(chan struct{}, 1)},
 	}, nil

@@ -18,8 +18,8 @@ var (
 	_ queries.Everywhere = (*Database)(nil)
 )
 
-// lookEvery is the shortest time between two looks for work in all sites: any change of a site may begin one.
-const lookEvery = 200 * time.Millisecond
+// restAfterLook is the shortest time from a look for work in all sites to the next one: any change of a site may begin one.
+const restAfterLook = 150 * time.Millisecond
 
 // FindWork implements claims.Everywhere.
 func (d *Database) FindWork(ctx context.Context, look claims.Look) (claims.Found, error) {

@@ -16,8 +16,8 @@ import (
 // writers then cost one commit and one planned statement.
 type gatherer[In, Out any] struct {
 	most  int           // values in a group; 0 means maxGathered
-	rest  time.Duration // from the beginning of a write to that of the next one, at least
-	began time.Time     // when the last write began; for that group and then the next one alone
+	rest  time.Duration // from a write to the next one, at least; 0 for none
+	ended time.Time     // when the last write ended; for the group that is next alone
 	mutex sync.Mutex
 	group *group[In, Out] // that can be joined; nil until the next caller begins one
 	last  <-chan struct{} // closed when the group that began last is written; nil if there was none
@@ -74,9 +74,8 @@ func (g *gatherer[In, Out]) write(ctx context.Context, of *group[In, Out],
 	defer close(of.written)
 	if of.after != nil {
 		<-of.after
-		time.Sleep(time.Until(g.began.Add(g.rest)))
+		time.Sleep(time.Until(g.ended.Add(g.rest)))
 	}
-	g.began = time.Now()
 	defer func() {
 		if p := recover(); p != nil {
 			of.err = fmt.Errorf("%w: %v\n%s", errPanicked, p, debug.Stack())
@@ -88,6 +87,7 @@ func (g *gatherer[In, Out]) write(ctx context.Context, of *group[In, Out],
 		return
 	}
 	of.out, of.err = write(ctx, in)
+	g.ended = time.Now()
 }
 
 // join adds to the group that gathers, or to a new one, and returns it with the place in it.

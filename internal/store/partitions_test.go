@@ -33,7 +33,11 @@ const apart = "^Test(Keys_.*|Store_(partitioned|Evidence_(byIndex|emptied)|manyV
 // with the reason.
 var (
 	notSeen = map[string]string{}
-	overAll = map[string]string{}
+	overAll = map[string]string{
+		"OfferedWork":    "one look finds work for the workers of all sites",
+		"WorkOfSites":    "it lists the work of all sites",
+		"WaiversOfSites": "it lists the waivers of all sites",
+	}
 )
 
 // With tables that are partitioned by site, as a sharded Postgres has them, the tests pass, and each statement visits one
@@ -124,10 +128,11 @@ func (v *visits) check() error {
 	}
 	for text, seen := range v.partitions {
 		name := names[text]
-		if strings.Contains(text, "$1") && sitesJoined.MatchString(text) {
+		_, listed := overAll[name]
+		if strings.Contains(text, "$1") && sitesJoined.MatchString(text) && !listed {
 			wrong = append(wrong, fmt.Errorf("%s compares sites of tables, not each with the one that is asked for:\n%s", name, text))
 		}
-		if _, listed := overAll[name]; len(seen) > 1 && !listed {
+		if len(seen) > 1 && !listed {
 			wrong = append(wrong, fmt.Errorf("%s visits the partitions %v:\n%s", name, slices.Sorted(maps.Keys(seen)), text))
 		}
 	}

@@ -107,7 +107,7 @@ func (c *Contract) CheckRequest(r *http.Request, body string) error {
 // CheckAnswer checks the status, the headers and, except for HEAD, the body of the answer to a request.
 func (c *Contract) CheckAnswer(r *http.Request, status int, header http.Header, body string) error {
 	input := c.input(r)
-	if input.Route.Operation == nil {
+	if input.Route.Operation == nil || status == http.StatusNotFound && isBelowSite(r) {
 		input.Route.Operation = c.everywhere(status)
 	}
 	response := &openapi3filter.ResponseValidationInput{
@@ -167,9 +167,19 @@ func isCoded(header http.Header) bool {
 	return coding != "" && coding != "identity"
 }
 
+// isBelowSite reports whether a path begins with that of a site. Its requests are answered with 404 if there is no such
+// site, whatever the operation. Below "-", which stands for all sites, there are paths of their own.
+func isBelowSite(r *http.Request) bool {
+	sent := strings.Split(strings.TrimSuffix(r.URL.EscapedPath(), "/"), "/")
+	return len(sent) > 3 && sent[1] == "sites" && sent[2] != "-"
+}
+
 // route returns the path of the contract that matches a request, with its operation if there is one.
 func (c *Contract) route(r *http.Request) (*routers.Route, map[string]string) {
 	sent := strings.Split(strings.TrimSuffix(r.URL.EscapedPath(), "/"), "/")
+	if isBelowSite(r) { // each path also exists there
+		sent = append([]string{""}, sent[3:]...)
+	}
 	method := r.Method
 	if method == http.MethodHead {
 		method = http.MethodGet
