@@ -73,14 +73,14 @@ func (s *server) authorize(w http.ResponseWriter, r *http.Request, rule string) 
 	if err := s.enter(r, rule); err != nil || rule == authenticated {
 		return err
 	}
-	if slices.Contains(targeted, rule) {
+	if infoOf(r).everywhere || slices.Contains(targeted, rule) {
 		return s.requireEver(r, rule, authz.Target{})
 	}
 	return s.require(r, rule)
 }
 
 // targeted are the rules that can depend on a validation or a revision. Handlers of their routes check them again with
-// these.
+// these, and those of requests about all sites with each site.
 var targeted = []string{authz.CreateValidation, authz.CreateWaiver}
 
 // identify authenticates the caller and notes who it is and what it may see.
@@ -233,8 +233,11 @@ func (s *server) decide(r *http.Request, rule string, target authz.Target) authz
 	return s.Access.Rules.Policy().Decide(rule, infoOf(r).caller, onSite(r, target))
 }
 
-// onSite returns a target on the site of a request, unless it is on another one.
+// onSite returns a target on the site of a request, unless it is on another one. A request about all sites has none.
 func onSite(r *http.Request, target authz.Target) authz.Target {
+	if infoOf(r).everywhere {
+		return target
+	}
 	target.Site = cmp.Or(target.Site, siteOf(r))
 	return target
 }
@@ -265,7 +268,7 @@ func (s *server) withHolders(r *http.Request, err error) error {
 	said.Messages = slices.Clip(f.Messages)
 	policy := s.Access.Rules.Policy()
 	holders := policy.Holders(f.Rule, onSite(r, authz.Target{}))
-	depends := dependence(policy.Attributes(f.Rule))
+	depends := dependence(policy.Attributes(f.Rule), infoOf(r).everywhere)
 	switch {
 	case len(holders) == 0:
 		return said.Hint("None of the built-in roles is enough: the server's --policy-file says who has this right%s.",
@@ -276,13 +279,17 @@ func (s *server) withHolders(r *http.Request, err error) error {
 	return said.Hint("These roles have this right: %s.", strings.Join(holders, ", "))
 }
 
-// dependence says on which attributes of a target a right depends; "" if on none.
-func dependence(attributes []string) string {
+// dependence says on which attributes of a target, with its site if that is not known, a right depends; "" if on none.
+func dependence(attributes []string, everywhere bool) string {
 	var parts []string
 	for _, attribute := range attributes {
 		switch attribute {
 		case "author":
 			parts = append(parts, "who made the revision")
+		case "site":
+			if everywhere {
+				parts = append(parts, "the site")
+			}
 		case "validation":
 			parts = append(parts, "which validation it is about")
 		}

@@ -32,27 +32,52 @@ func (s *server) requireAll(r *http.Request, names []string) error {
 	return nil
 }
 
+// seeker claims work for a worker, of one site or of all.
+type seeker struct {
+	claims.Ask
+
+	// claim claims work if there is any.
+	claim func(ctx context.Context, ask claims.Ask) (claims.Granted, error)
+	// authorize returns a fault if the caller, who may have other rights than before, may not post what is asked for.
+	authorize func(ctx context.Context) error
+}
+
 // POST /api/v1.0/claims
 func (s *server) claim(w http.ResponseWriter, r *http.Request) error {
-	q := paramsOf(r)
-	limit, waiting := waitLimit(q)
-	if err := q.err(); err != nil {
+	ask, limit, err := s.askOf(w, r)
+	if err != nil {
 		return err
+	}
+	return s.seek(w, r, limit, seeker{
+		ask, s.at(r).Claims.Claim, func(context.Context) error { return s.requireAll(r, ask.Names) },
+	})
+}
+
+// askOf reads the request of a worker, and how long it waits.
+func (s *server) askOf(w http.ResponseWriter, r *http.Request) (ask claims.Ask, limit time.Duration, err error) {
+	q := paramsOf(r)
+	limit, _ = waitLimit(q)
+	if err := q.err(); err != nil {
+		return ask, 0, err
 	}
 	body, err := s.readOne(w, r, maxClaim)
 	if err != nil {
-		return err
+		return ask, 0, err
 	}
-	ask, err := claims.ParseAsk(body)
-	if err != nil {
-		return err
-	}
-	if err := s.requireAll(r, ask.Names); err != nil {
-		return err
+	if ask, err = claims.ParseAsk(body); err != nil {
+		return ask, 0, err
 	}
 	ask.Caller, ask.Audit = s.caller(r), s.auditEvent(r, http.StatusCreated)
-	if !waiting || limit == 0 {
-		return s.claimNow(w, r, ask)
+	return ask, limit, nil
+}
+
+// seek answers with a claim, or waits for one up to a limit that is not 0.
+func (s *server) seek(w http.ResponseWriter, r *http.Request, limit time.Duration, worker seeker) error {
+	if err := worker.authorize(r.Context()); err != nil {
+		return err
+	}
+	if limit == 0 {
+		return s.claimNow(w, r, worker)
 	}
 	leave, err := s.waitPlace(r)
 	if err != nil {
@@ -61,7 +86,7 @@ func (s *server) claim(w http.ResponseWriter, r *http.Request) error {
 	keepOpen(w, limit)
 	infoOf(r).rest = func() {
 		defer leave()
-		if err := s.claimWaiting(w, r, ask, limit); err != nil {
+		if err := s.claimWaiting(w, r, worker, limit); err != nil {
 			s.answers.fail(w, r, s.withHolders(r, err))
 		}
 	}
@@ -69,14 +94,14 @@ func (s *server) claim(w http.ResponseWriter, r *http.Request) error {
 }
 
 // claimNow answers with a claim if there is work, after events that were not numbered yet, which may open some.
-func (s *server) claimNow(w http.ResponseWriter, r *http.Request, ask claims.Ask) error {
-	ask.Token = claims.NewToken()
-	granted, err := s.at(r).Claims.Claim(r.Context(), ask)
+func (s *server) claimNow(w http.ResponseWriter, r *http.Request, worker seeker) error {
+	worker.Token = claims.NewToken()
+	granted, err := worker.claim(r.Context(), worker.Ask)
 	if err == nil && !granted.Found {
 		if _, err := s.at(r).Feed.NumberEvents(r.Context()); err != nil {
 			return fmt.Errorf("number events: %w", err)
 		}
-		granted, err = s.at(r).Claims.Claim(r.Context(), ask)
+		granted, err = worker.claim(r.Context(), worker.Ask)
 	}
 	return s.answerClaim(w, r, granted, err)
 }
@@ -84,17 +109,17 @@ func (s *server) claimNow(w http.ResponseWriter, r *http.Request, ask claims.Ask
 // claimWaiting answers with a claim once there is work, within a limit. It looks for work after each change of the
 // feed, and when a claim of others runs out. The caller is authorized again first, because permissions may have
 // changed.
-func (s *server) claimWaiting(w http.ResponseWriter, r *http.Request, ask claims.Ask, limit time.Duration) error {
+func (s *server) claimWaiting(w http.ResponseWriter, r *http.Request, worker seeker, limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(r.Context(), limit)
 	defer cancel()
 	began := time.Now()
 	for {
 		_, changed := s.at(r).Feed.Next()
-		ask.Token = claims.NewToken()
-		granted, err := s.at(r).Claims.Claim(r.Context(), ask)
+		worker.Token = claims.NewToken()
+		granted, err := worker.claim(r.Context(), worker.Ask)
 		if err == nil && !granted.Found {
 			if err = s.nextChange(ctx, changed, granted.Next); err == nil {
-				err = s.reauthorizeWork(w, r, ask)
+				err = s.reauthorizeWork(w, r, worker)
 			}
 			if err == nil {
 				continue
@@ -110,11 +135,11 @@ func (s *server) claimWaiting(w http.ResponseWriter, r *http.Request, ask claims
 }
 
 // reauthorizeWork authorizes a worker that has waited.
-func (s *server) reauthorizeWork(w http.ResponseWriter, r *http.Request, ask claims.Ask) error {
+func (s *server) reauthorizeWork(w http.ResponseWriter, r *http.Request, worker seeker) error {
 	if err := s.identify(w, r); err != nil {
 		return err
 	}
-	return s.requireAll(r, ask.Names)
+	return worker.authorize(r.Context())
 }
 
 // answerClaim answers with a claim, or with 204 if there was no work.
@@ -239,11 +264,14 @@ func (s *server) requestResult(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// claim returns the view of a claim.
+// claim returns the view of a claim, with links below its site if it has one.
 func (l links) claim(w claims.Work) wire.Claim {
+	if w.Site != "" {
+		l.base += sitesPath + "/" + w.Site
+	}
 	query := url.Values{"revision-stamp": {w.Stamp.String()}, claimParameter: {string(w.Token)}}
 	return wire.Claim{
-		ID: string(w.Token), Revision: w.Revision, Stamp: w.Stamp.String(), Validation: w.Validation, Attempt: w.Attempt,
+		ID: string(w.Token), Site: w.Site, Revision: w.Revision, Stamp: w.Stamp.String(), Validation: w.Validation, Attempt: w.Attempt,
 		ExpiresAt: wire.TimeText(w.ExpiresAt), Progress: wire.Optional(w.Progress),
 		Documents: l.revisionURL(w.Revision) + "/rendered-documents",
 		Result:    l.validationURL(w.Revision, w.Validation) + "?" + query.Encode(),
@@ -267,7 +295,7 @@ func (s *server) claimOf(r *http.Request) (string, error) {
 // workView returns the view of work in a list.
 func workView(w claims.Work) wire.Work {
 	return wire.Work{
-		Revision: w.Revision, Stamp: w.Stamp.String(), Validation: w.Validation, State: string(w.State), Attempt: w.Attempt,
+		Site: w.Site, Revision: w.Revision, Stamp: w.Stamp.String(), Validation: w.Validation, State: string(w.State), Attempt: w.Attempt,
 		Worker: wire.Optional(w.Worker), User: wire.Optional(w.User), Since: wire.TimeText(w.Since),
 		ExpiresAt: wire.TimeText(w.ExpiresAt), Progress: wire.Optional(w.Progress),
 		RequestedAt: wire.TimeText(w.Requested), Reason: wire.Optional(w.Reason),

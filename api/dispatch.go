@@ -98,6 +98,10 @@ func methodNotAllowed(method, allow string) handler {
 
 func errNoRoute(r *http.Request) error {
 	hint := "/openapi.yaml lists all paths"
+	if infoOf(r).everywhere {
+		hint = "only " + everywhere[:len(everywhere)-1] + v1 + "/claims and " + everywhere[:len(everywhere)-1] + v1 +
+			"/waivers are about all sites"
+	}
 	path := strings.TrimPrefix(r.URL.Path, v1)
 	if schema, ok := strings.CutPrefix(path, "/schemas"); ok && (schema == "" || schema[0] == '/') {
 		hint = "schemas belong to a revision: " + v1 + "/revisions/{revision}/schemas lists them, and " +

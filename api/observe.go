@@ -58,6 +58,7 @@ func (s *server) begin(ctx context.Context, w http.ResponseWriter, r *http.Reque
 	below := r.URL
 	if s.Sites != nil {
 		info.site, info.prefix, below, _ = splitSite(r.URL)
+		info.everywhere = strings.HasPrefix(below.EscapedPath(), everywhere)
 	}
 	ctx = context.WithValue(traced(ctx, r.Header), infoKey{}, info)
 	r = r.WithContext(context.WithValue(ctx, chi.RouteCtxKey, routing(r.Method, below)))

@@ -124,10 +124,11 @@ type requestInfo struct {
 	stopped bool          // its wait ended because the server stops
 	rest    func()        // waits and answers, after the handlers have returned; nil if they have answered
 
-	site     string         // in the path; empty if there is none
-	prefix   string         // of the path, in front of what is routed: /sites/{site}, or empty
-	settings sites.Settings // of the site, if it is known to exist
-	services *Services      // of the site; nil: of the default site
+	site       string         // in the path; empty if there is none
+	prefix     string         // of the path, in front of what is routed: /sites/{site}, or empty
+	everywhere bool           // the request is about all sites
+	settings   sites.Settings // of the site, if it is known to exist
+	services   *Services      // of the site; nil: of the default site
 
 	id     string
 	marker string // X-Context-Marker, shortened
@@ -149,6 +150,6 @@ func (i *requestInfo) note(text string) { i.notes = append(i.notes, text) }
 // copied returns a record for work that may outlive the request.
 func (i *requestInfo) copied() *requestInfo {
 	return &requestInfo{
-		site: i.site, prefix: i.prefix, settings: i.settings, services: i.services, id: i.id, caller: i.caller, viewer: i.viewer, rule: i.rule, parameters: i.parameters, pinned: i.pinned,
+		site: i.site, prefix: i.prefix, everywhere: i.everywhere, settings: i.settings, services: i.services, id: i.id, caller: i.caller, viewer: i.viewer, rule: i.rule, parameters: i.parameters, pinned: i.pinned,
 	}
 }

@@ -180,6 +180,12 @@ func (s *server) requirementRoutes() []route {
 		{"POST", revision + "/waivers", authz.CreateWaiver, s.postWaiver, about},
 		{"DELETE", revision + "/waivers/{id}", authz.CreateWaiver, s.endWaiver, about},
 		{"GET", v1 + "/waivers", authz.ListValidations, s.listAllWaivers, append(names{"active"}, page...)},
+		{"GET", everywhere + "api/v1.0/claims", authz.ListValidations, s.listWorkEverywhere, page},
+		{"POST", everywhere + "api/v1.0/claims", authz.CreateValidation, s.claimAnywhere, names{waitParameter}},
+		{
+			"GET", everywhere + "api/v1.0/waivers", authz.ListValidations, s.listWaiversEverywhere,
+			append(names{"active"}, page...),
+		},
 		{
 			"GET", sitesPath, authenticated, s.listSites,
 			append(names{"label", "status", "archived", "sort", "order"}, page...),

@@ -21,12 +21,12 @@ import (
 	"purser/internal/validations"
 )
 
-// byRole authenticates callers whose token is the name of their only role.
+// byRole authenticates callers whose token has the names of their roles, as a rule one.
 type byRole struct{}
 
 // Authenticate implements authn.Authenticator.
 func (byRole) Authenticate(_ context.Context, token string) (authn.Caller, error) {
-	return authn.Caller{UserID: token, Roles: []string{token}}, nil
+	return authn.Caller{UserID: token, Roles: strings.Split(token, ",")}, nil
 }
 
 // guarded returns a site with secrets and all of the server's validations. An admin may do everything, a writer

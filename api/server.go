@@ -35,13 +35,20 @@ type Services struct {
 	Audit    queries.Audit
 }
 
+// Everywhere answers the requests about all sites.
+type Everywhere interface {
+	claims.Everywhere
+	queries.Everywhere
+}
+
 // Config configures the handler. All fields but PublicURL must be set.
 type Config struct {
 	Services // of the default site
 	// Others returns the services of another site, whether that exists or not. It may be nil.
 	Others func(site string) *Services
 
-	Sites *sites.Service // nil with Compat
+	Sites      *sites.Service // nil with Compat
+	Everywhere Everywhere     // may be nil with Compat
 
 	Layout *picture.Layout
 	// Ping returns an error if the database does not answer.

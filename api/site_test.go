@@ -146,7 +146,7 @@ func openSite(t *testing.T, set settings, adapt ...func(*api.Config)) site {
 		Log: slog.New(api.LogHandler(slog.NewJSONHandler(log, nil))), Registry: registry,
 		Observe: func(string, string, int, time.Duration) {},
 		OpenAPI: []byte("{openapi: 3.1.0, info: {}, paths: {}}\n"), Now: time.Now,
-		Sites:  sites.NewService(db, sites.NewDirectory(db, time.Now)),
+		Sites: sites.NewService(db, sites.NewDirectory(db, time.Now)), Everywhere: db,
 		Access: api.Access{Authenticator: authn.NoAuth{}, Anonymous: true, Rules: rules},
 		Bounds: api.Bounds{Memory: 1 << 30, Patience: time.Minute, Writing: time.Minute},
 	}

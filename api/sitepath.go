@@ -7,6 +7,7 @@ import (
 
 	"purser/internal/authz"
 	"purser/internal/fault"
+	"purser/internal/feed"
 	"purser/internal/sites"
 )
 
@@ -28,18 +29,25 @@ func splitSite(at *url.URL) (site, prefix string, rest *url.URL, ok bool) {
 	return site, sitesPath + "/" + name, &stripped, true
 }
 
-// allSites stands for all sites in a path.
-const allSites = "-"
+// allSites stands for all sites in a path, below everywhere.
+const (
+	allSites   = "-"
+	everywhere = sitesPath + "/" + allSites + "/"
+)
 
-// siteOf returns the name of the site that a request is about.
+// siteOf returns the name of the site that a request is about, allSites if it is about all.
 func siteOf(r *http.Request) string {
-	if site := infoOf(r).site; site != "" {
-		return site
+	switch info := infoOf(r); {
+	case info.everywhere:
+		return allSites
+	case info.site != "":
+		return info.site
 	}
 	return sites.Default
 }
 
 // at returns the services of the site that a request is about: those of the default site until enter has found another.
+// A request about all sites has those of the default site with the feed of all.
 func (s *server) at(r *http.Request) *Services {
 	if of := infoOf(r).services; of != nil {
 		return of
@@ -54,6 +62,11 @@ func (s *server) enter(r *http.Request, rule string) error {
 	if s.Sites == nil {
 		return nil
 	}
+	if info.everywhere {
+		all := s.Services
+		all.Feed, info.services = all.Feed.Of(feed.All), &all
+		return nil
+	}
 	if info.prefix != "" && (!sites.IsName(site) || !s.hasRights(r, rule)) {
 		return s.unknownSite(r, site)
 	}
@@ -65,10 +78,16 @@ func (s *server) enter(r *http.Request, rule string) error {
 		return err
 	}
 	info.settings = settings
-	if site != sites.Default {
-		info.services = s.Others(site)
-	}
+	info.services = s.services(site)
 	return nil
+}
+
+// services returns the services of a site, whether that exists or not.
+func (s *server) services(site string) *Services {
+	if site == sites.Default {
+		return &s.Services
+	}
+	return s.Others(site)
 }
 
 // hasRights reports whether the caller has any right in the site of a request.

@@ -22,7 +22,7 @@ func (s *server) listSites(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var err error
-	if query.Among, err = s.visibleSites(r); err != nil {
+	if query.Among, err = s.sitesWith(r, authz.ListRevisions); err != nil {
 		return err
 	}
 	if err := s.Feed.NumberSites(r.Context()); err != nil {
@@ -152,31 +152,33 @@ func (s *server) maySee(r *http.Request, site string) bool {
 	return s.decide(r, authz.ListRevisions, authz.Target{Site: site}) == authz.Allowed
 }
 
-// visibleSites returns the names of the sites that the caller may know, nil for all. It looks at each only if that
+// sitesWith returns the names of the sites in which the caller passes a rule, nil for all. It looks at each only if that
 // depends on the site.
-func (s *server) visibleSites(r *http.Request) ([]string, error) {
-	if !slices.Contains(s.Access.Rules.Policy().Attributes(authz.ListRevisions), "site") {
-		if s.maySee(r, sites.Default) {
+func (s *server) sitesWith(r *http.Request, rule string) ([]string, error) {
+	if !slices.Contains(s.Access.Rules.Policy().Attributes(rule), "site") {
+		if s.decide(r, rule, authz.Target{Site: sites.Default}) == authz.Allowed {
 			return nil, nil
 		}
 		return []string{}, nil
 	}
-	names, err := s.Sites.Store.SiteNames(r.Context())
+	names, err := s.Sites.Directory.Names(r.Context())
 	if err != nil {
 		return nil, err
 	}
-	const decision = 5000 // steps
-	meter, visible := budget.NewMeter(r.Context()), []string{}
+	meter, with := budget.NewMeter(r.Context()), []string{}
 	for _, name := range names {
 		if err := meter.Spend(decision); err != nil {
 			return nil, err
 		}
-		if s.maySee(r, name) {
-			visible = append(visible, name)
+		if s.decide(r, rule, authz.Target{Site: name}) == authz.Allowed {
+			with = append(with, name)
 		}
 	}
-	return visible, nil
+	return with, nil
 }
+
+// decision is what a decision of a rule costs, in steps.
+const decision = 5000
 
 // orUnknown returns the error of a request about a site; of one that does not exist, unknownSite.
 func (s *server) orUnknown(r *http.Request, name string, err error) error {
@@ -189,7 +191,7 @@ func (s *server) orUnknown(r *http.Request, name string, err error) error {
 // unknownSite returns the fault for a site that does not exist, or of which the caller may not know: there is no
 // difference between them. It names the most similar site that the caller may know.
 func (s *server) unknownSite(r *http.Request, name string) error {
-	names, err := s.visibleSites(r)
+	names, err := s.sitesWith(r, authz.ListRevisions)
 	if err == nil && names == nil {
 		names, err = s.Sites.Store.SiteNames(r.Context())
 	}

@@ -15,6 +15,7 @@ import (
 	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/cache"
+	"purser/internal/claims"
 )
 
 // waits keeps what waiting requests share.
@@ -22,6 +23,8 @@ type waits struct {
 	looks   *budget.Shares                      // how many look again at a time: a change wakes all
 	answers *cache.Cache[string, *sharedAnswer] // by questionOf
 	bytes   *atomic.Int64                       // of shared answers in memory
+
+	workplaces *cache.Cache[string, []claims.SiteName] // of server.workplaces
 }
 
 // maxLooks is how many questions may be looked at again at a time. An answer of more than maxShared bytes, or beyond
@@ -29,7 +32,11 @@ type waits struct {
 const maxLooks, maxShared, maxAllShared = 4, 16 << 20, 64 << 20
 
 func newWaits() waits {
-	return waits{budget.NewShares(maxLooks), cache.New[string, *sharedAnswer](0), &atomic.Int64{}}
+	const workplaces = 16 << 20 // bytes
+	return waits{
+		budget.NewShares(maxLooks), cache.New[string, *sharedAnswer](0), &atomic.Int64{},
+		cache.New[string, []claims.SiteName](workplaces),
+	}
 }
 
 // rights returns what the caller may see and do, as a short key.

@@ -100,7 +100,7 @@ func waiverViewAt(now time.Time) func(revisions.Waiver) wire.Waiver {
 
 func waiverView(w revisions.Waiver, now time.Time) wire.Waiver {
 	view := wire.Waiver{
-		ID: w.ID, Revision: w.Revision, Validation: w.Validation, Reason: w.Reason, By: wire.Optional(w.By),
+		ID: w.ID, Site: w.Site, Revision: w.Revision, Validation: w.Validation, Reason: w.Reason, By: wire.Optional(w.By),
 		CreatedAt: wire.TimeText(w.CreatedAt), ExpiresAt: wire.TimeText(w.Until), Status: w.State(now),
 		EndedAt: wire.TimeText(w.EndedAt), EndedBy: wire.Optional(w.EndedBy),
 	}

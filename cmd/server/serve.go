@@ -260,7 +260,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	}
 	others := opened(db, first)
 	answers := api.New(api.Config{ //nolint:contextcheck // it converts openapi.yaml once, for all requests
-		Services: first, Others: others, Sites: directory, Pool: pool,
+		Services: first, Others: others, Sites: directory, Everywhere: db, Pool: pool,
 		Layout: picture.NewLayout(maxLayouts), Ping: db.Ping,
 		Problem: problem, Limits: c.document(),
 		CacheSize: c.cacheSize(), Compat: c.Compat == "deckhand", Log: seen.log, Observe: seen.observe,

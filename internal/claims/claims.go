@@ -64,6 +64,7 @@ const (
 
 // Work is the result of a validation that a revision lacks, and the last claim to it.
 type Work struct {
+	Site       string // in a list of several sites; else empty
 	Revision   int64
 	Stamp      revisions.Stamp
 	Validation string

@@ -116,6 +116,7 @@ type pass struct {
 }
 
 // NumberEvents numbers all events of the site that were committed before the call, and returns the number of the newest.
+// Of all sites it does so as far as it gets within a second, and returns no number.
 func (s Site) NumberEvents(ctx context.Context) (newest int64, err error) {
 	p := s.join(ctx)
 	select {
@@ -149,6 +150,10 @@ func (s Site) run(ctx context.Context, of *site, p *pass) {
 	s.mu.Lock()
 	of.next = nil // the snapshot may lack what later callers have committed
 	s.mu.Unlock()
+	if s.name == All {
+		p.err = s.numberEverywhere(ctx)
+		return
+	}
 	kept := s.Store.Feed(s.name)
 	at, behind, err := kept.Position(ctx)
 	before := at.Newest
@@ -161,6 +166,24 @@ func (s Site) run(ctx context.Context, of *site, p *pass) {
 	if p.newest, p.err = at.Newest, err; err == nil {
 		s.wake(s.name, at)
 	}
+}
+
+// numberEverywhere numbers the events that wait in any site, and changes of verdicts that are due.
+func (f *Feed) numberEverywhere(ctx context.Context) error {
+	news, err := f.Store.News(ctx)
+	if err != nil {
+		return err
+	}
+	behind, err := f.Store.Due(ctx, maxDue)
+	if err != nil {
+		return err
+	}
+	for _, one := range news {
+		if one.Behind {
+			behind = append(behind, one.Site)
+		}
+	}
+	return f.numberAll(ctx, behind)
 }
 
 // number numbers a batch of events when it is the site's turn.

@@ -158,10 +158,12 @@ func (f *Feed) look(ctx context.Context, matters func(site string) bool) error {
 	return f.numberAll(ctx, behind)
 }
 
+// maxDue bounds the sites of which one look numbers verdicts that are due.
+const maxDue = 500
+
 // numberDue numbers the changes of verdicts that are due, of as many sites as one look takes.
 func (f *Feed) numberDue(ctx context.Context) error {
-	const most = 500
-	due, err := f.Store.Due(ctx, most)
+	due, err := f.Store.Due(ctx, maxDue)
 	if err != nil {
 		return err
 	}

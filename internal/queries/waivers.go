@@ -38,6 +38,22 @@ func (v View) AllWaivers(ctx context.Context, page Page, active bool) (Waivers, 
 	return found, v.hold(ctx, found)
 }
 
+// Everywhere knows the waivers of all sites.
+type Everywhere interface {
+	// WaiversOf returns a page of the waivers of sites, or of all if among is nil, or of the active ones; those that end
+	// first come first.
+	WaiversOf(ctx context.Context, among []string, page Page, active bool) (Waivers, error)
+}
+
+// WaiversOf returns a page of the waivers of sites, as Everywhere.WaiversOf does.
+func (v View) WaiversOf(ctx context.Context, all Everywhere, among []string, page Page, active bool) (Waivers, error) {
+	found, err := all.WaiversOf(ctx, among, page, active)
+	if err != nil {
+		return found, fmt.Errorf("list waivers: %w", err)
+	}
+	return found, v.hold(ctx, found)
+}
+
 // hold charges waivers that will be shown to the budget, and notes when the first of them expires.
 func (v View) hold(ctx context.Context, found Waivers) error {
 	const each, copies = 500, 3 // as read, as JSON, as YAML

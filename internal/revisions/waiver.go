@@ -12,6 +12,7 @@ import (
 type Waiver struct {
 	validations.Waiver
 
+	Site        string // in a list of several sites; else empty
 	Revision    int64
 	CreatedAt   time.Time
 	EndedAt     time.Time // when somebody ended it; zero if nobody has

@@ -173,11 +173,16 @@ func (s *Store) selectWork(ctx context.Context, validations []string, each int) 
 	if err != nil {
 		return nil, 0, err
 	}
-	if seconds != nil {
-		const least = 10 * time.Millisecond // after the time it has passed
-		next = max(0, time.Duration(*seconds*float64(time.Second))) + least
+	return slices.DeleteFunc(found, func(w claims.Work) bool { return w.Revision == 0 }), untilNext(seconds), nil
+}
+
+// untilNext returns the time until there may be more work; 0 for never.
+func untilNext(seconds *float64) time.Duration {
+	if seconds == nil {
+		return 0
 	}
-	return slices.DeleteFunc(found, func(w claims.Work) bool { return w.Revision == 0 }), next, nil
+	const least = 10 * time.Millisecond // after the time it has passed
+	return max(0, time.Duration(*seconds*float64(time.Second))) + least
 }
 
 // scanWork scans work after other columns.

@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"purser/internal/budget"
+	"purser/internal/claims"
 	"purser/internal/revisions"
 )
 
@@ -49,6 +50,7 @@ type Database struct {
 	news       announcements
 	statistics statistics
 	caches
+	looks     gatherer[claims.Look, claims.Found]
 	deleted   chan struct{} // holds a token after sites were marked for deletion
 	grace     time.Duration // from a mark to the end of the site, at least
 	abandoned struct {
@@ -81,6 +83,7 @@ func connect(ctx context.Context, url string, deadlines Deadlines, traces trace.
 	shares := budget.NewShares(int64(max(1, config.MaxConns-reservedConnections)))
 	return &Database{
 		pool: pool, deadlines: deadlines, shares: shares,
+		looks:   gatherer[claims.Look, claims.Found]{most: maxAsks, rest: restAfterLook},
 		deleted: make(chan struct{}, 1), grace: deletionGrace,
 		news: announcements{sites: map[string]bool{}, waiting: make(chan struct{}, 1)},
 	}, nil

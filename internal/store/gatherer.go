@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	"purser/internal/budget"
 )
@@ -14,7 +15,9 @@ import (
 // gatherer lets concurrent writers share a transaction: while one group is being written, the next one gathers. Many
 // writers then cost one commit and one planned statement.
 type gatherer[In, Out any] struct {
-	most  int // values in a group; 0 means maxGathered
+	most  int           // values in a group; 0 means maxGathered
+	rest  time.Duration // from a write to the next one, at least; 0 for none
+	ended time.Time     // when the last write ended; for the group that is next alone
 	mutex sync.Mutex
 	group *group[In, Out] // that can be joined; nil until the next caller begins one
 	last  <-chan struct{} // closed when the group that began last is written; nil if there was none
@@ -71,6 +74,7 @@ func (g *gatherer[In, Out]) write(ctx context.Context, of *group[In, Out],
 	defer close(of.written)
 	if of.after != nil {
 		<-of.after
+		time.Sleep(time.Until(g.ended.Add(g.rest)))
 	}
 	defer func() {
 		if p := recover(); p != nil {
@@ -83,6 +87,7 @@ func (g *gatherer[In, Out]) write(ctx context.Context, of *group[In, Out],
 		return
 	}
 	of.out, of.err = write(ctx, in)
+	g.ended = time.Now()
 }
 
 // join adds to the group that gathers, or to a new one, and returns it with the place in it.

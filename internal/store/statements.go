@@ -68,6 +68,9 @@ type statements struct {
 	// sql/claims.sql
 	SelectWork, ListWork, ClaimWork, FindClaim, ExtendClaim, GiveBack, RequestWork, ResultOfClaim, CountWork string
 
+	// sql/everywhere.sql
+	OfferedWork, WorkOfSites, WaiversOfSites string
+
 	// sql/events.sql
 	InsertEvent, InsertPurgeEvent, InsertAudit, SitesWithNews, SitesDue, FeedPosition, LockFeed, OutboxBatch, BatchVerdicts, InsertEvents,
 	DeleteOutbox, AdvanceFeed, SetSiteStatus, UpsertVerdicts, DropVerdicts, FeedBounds, SelectEvents, DeleteOldEvents string

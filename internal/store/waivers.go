@@ -93,11 +93,14 @@ func (s *Store) CountWaivers(ctx context.Context) (int64, error) {
 	return collectFirst(ctx, s.Database, pgx.RowTo[int64], stmt.CountWaivers, named{"site": s.site})
 }
 
-// waivers returns the waivers that a statement selects.
-func (s *Store) waivers(ctx context.Context, sql string, args named) (found queries.Waivers, err error) {
-	found.Waivers, err = collect(ctx, s.Database, func(row pgx.CollectableRow) (w revisions.Waiver, err error) {
-		err = row.Scan(&found.Now, &w.ID, &w.Revision, &w.Validation, &w.By, &w.Reason, &w.CreatedAt, &w.Until,
-			(*zeronull.Timestamptz)(&w.EndedAt), &w.EndedBy, &w.CarriedFrom)
+// waivers returns the waivers that a statement selects, with their site if that is a further column.
+func (d *Database) waivers(ctx context.Context, sql string, args named) (found queries.Waivers, err error) {
+	found.Waivers, err = collect(ctx, d, func(row pgx.CollectableRow) (w revisions.Waiver, err error) {
+		into := []any{
+			&found.Now, &w.ID, &w.Revision, &w.Validation, &w.By, &w.Reason, &w.CreatedAt, &w.Until,
+			(*zeronull.Timestamptz)(&w.EndedAt), &w.EndedBy, &w.CarriedFrom, &w.Site,
+		}
+		err = row.Scan(into[:len(row.FieldDescriptions())]...)
 		return w, err
 	}, sql, args)
 	return found, err

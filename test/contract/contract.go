@@ -168,10 +168,11 @@ func isCoded(header http.Header) bool {
 }
 
 // isBelowSite reports whether a path begins with that of a site. Its requests are answered with 404 if there is no such
-// site, and with 410 while it is being deleted, whatever the operation.
+// site, and with 410 while it is being deleted, whatever the operation. Below "-", which stands for all sites, there are
+// paths of their own.
 func isBelowSite(r *http.Request) bool {
 	sent := strings.Split(strings.TrimSuffix(r.URL.EscapedPath(), "/"), "/")
-	return len(sent) > 3 && sent[1] == "sites"
+	return len(sent) > 3 && sent[1] == "sites" && sent[2] != "-"
 }
 
 // route returns the path of the contract that matches a request, with its operation if there is one.
