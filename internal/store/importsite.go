@@ -217,7 +217,7 @@ func (i *siteImport) advance(ctx context.Context, table string, newest int64) er
 	if table != "audit" {
 		return nil
 	}
-	if _, err := i.tx.Exec(ctx, stmt.RenumberAudit, named{"site": i.site, "newest": newest}); err != nil {
+	if _, err := i.tx.Exec(ctx, stmt.RenumberAudit, named{"site": i.site}); err != nil {
 		return fmt.Errorf("renumber the audit: %w", err)
 	}
 	return nil
@@ -252,7 +252,7 @@ func (i *siteImport) copyIn(ctx context.Context, table movedTable, want sitefile
 	case lines.Err() != nil:
 		return moved, unusable("%w", lines.Err())
 	case isBad && (strings.HasPrefix(bad.Code, "22") || strings.HasPrefix(bad.Code, "23")): // data, constraints
-		return moved, unusable("its table %s has rows that do not fit: %w", table.name, err)
+		return moved, unusable("its table %s has rows that do not fit: %v", table.name, err)
 	case err != nil:
 		return moved, fmt.Errorf("copy %s: %w", table.name, err)
 	case lines.Count != want.Rows || tag.RowsAffected() != want.Rows:

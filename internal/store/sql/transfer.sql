@@ -15,14 +15,14 @@ SELECT DISTINCT substr(sealed, 1, 5) FROM (
 -- has the next ids of a table be above :newest. Others take ids meanwhile, and no id may be given twice: the sequence is
 -- set only if it is so far behind that they cannot overtake the statement, else it is advanced id by id.
 SELECT CASE WHEN :newest::bigint - s.last > 100000 THEN setval(s.ids, :newest::bigint)
-	ELSE (SELECT max(nextval(s.ids)) FROM generate_series(1, :newest::bigint - s.last)) END
+	ELSE (SELECT max(n.id) FROM (SELECT nextval(s.ids) AS id FROM generate_series(1, :newest::bigint - s.last)) n) END
 FROM (SELECT ids, coalesce(pg_sequence_last_value(ids), 0) AS last
 	FROM (SELECT pg_get_serial_sequence(:table, 'id')::regclass AS ids) i) s;
 
 -- name: RenumberAudit
--- gives entries of the audit up to :newest later ids, in their order.
-WITH old AS (DELETE FROM audit WHERE site = :site AND id <= :newest::bigint RETURNING *)
+-- gives all entries of the audit later ids, in their order.
+WITH old AS (DELETE FROM audit WHERE site = :site RETURNING *)
 INSERT INTO audit (site, at, user_id, user_name, project, end_user, rule, method, target, revision, status, error,
 	remote, request)
 SELECT :site, at, user_id, user_name, project, end_user, rule, method, target, revision, status, error, remote, request
-FROM old ORDER BY id;
+FROM (SELECT * FROM old ORDER BY id OFFSET 0) o;
