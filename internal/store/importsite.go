@@ -184,7 +184,10 @@ func (i *siteImport) isEmpty(ctx context.Context) error {
 	if err := i.tx.QueryRow(ctx, stmt.ReadHead, named{"site": i.site}).Scan(headFields(&head)...); err != nil {
 		return fmt.Errorf("look for the site: %w", err)
 	}
-	const way = "import it into another database, or archive and delete this site first"
+	way := "import it into another database"
+	if i.site != sites.Default { // which cannot be deleted
+		way += ", or archive and delete this site first"
+	}
 	const first = 1 // epoch
 	if head.Revision > 0 || head.LastDocument > 0 || head.Epoch > first {
 		return fault.New(fault.Conflict, "SiteNotEmpty", "the site %s is not empty: it has or had revisions; %s", i.site, way)
@@ -324,6 +327,6 @@ func (i *siteImport) entry() revisions.AuditEvent {
 			said.Set(table.Name, strconv.FormatInt(table.Rows, 10))
 		}
 	}
-	event.Target = sites.Path(i.site) + "#" + said.Encode()
+	event.Target = "/sites/" + i.site + "#" + said.Encode()
 	return event
 }
