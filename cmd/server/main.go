@@ -30,6 +30,7 @@ type commands struct {
 	Serve   serveCommand     `cmd:"" default:"withargs" help:"Serve the API (the default command)."`
 	Secrets secretsCommand   `cmd:"" help:"Create and rotate encryption keys."`
 	Migrate migrateCommand   `cmd:"" help:"Migrate the database to this version of Purser, then exit."`
+	Site    siteCommand      `cmd:"" help:"Move a site to another database, or back it up."`
 	Token   tokenCommand     `cmd:"" help:"Create tokens for --auth=tokens."`
 	Version kong.VersionFlag `help:"Print the version and exit." env:"-"`
 }
@@ -61,7 +62,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		kong.Vars{"version": version, "statedir": defaultStateDir()},
 		kong.Writers(stdout, stderr), kong.Exit(func(code int) { panic(exit(code)) }),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(stderr, (*io.Writer)(nil)),
-		kong.Bind(output{stdout}))
+		kong.Bind(output{stdout}), kong.Bind(input{os.Stdin}))
 	if err != nil {
 		_, _ = fmt.Fprintln(stderr, "purser-server:", words.Printable(err.Error()))
 		return 1

@@ -54,7 +54,7 @@ func FuzzEnvelope_keys(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if id, ok := keyOf(sealed); !ok || id != use.primary || !k.enabled[id] || len(k.digestKey) != 32 {
+			if id, ok := KeyOf(sealed); !ok || id != use.primary || !k.enabled[id] || len(k.digestKey) != 32 {
 				t.Errorf("sealed with %d instead of %d", id, use.primary)
 			}
 		}

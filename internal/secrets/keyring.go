@@ -141,7 +141,7 @@ func (k *Keyring) Seal(_ context.Context, place Place, cleartext []byte) ([]byte
 // Open decrypts a text that Seal returned for the same place, with the key that it was sealed with. The error is
 // *Unopened.
 func (k *Keyring) Open(_ context.Context, place Place, sealed []byte) ([]byte, error) {
-	id, ok := keyOf(sealed)
+	id, ok := KeyOf(sealed)
 	if !ok {
 		return nil, &Unopened{Place: place, Cause: Damaged}
 	}
@@ -158,6 +158,9 @@ func (k *Keyring) Open(_ context.Context, place Place, sealed []byte) ([]byte, e
 	return cleartext, nil
 }
 
+// Has reports whether texts that were sealed with a key can be opened.
+func (k *Keyring) Has(key uint32) bool { return k.file.Latest().enabled[key] }
+
 // Digest returns the keyed digest of the content of a place. Digests are equal only for equal contents of the same
 // place, whichever key is primary. content is the canonical JSON text or a digest of it, always of the same kind.
 func (k *Keyring) Digest(place Place, content []byte) document.Digest {
@@ -172,7 +175,7 @@ func (k *Keyring) Prefix(context.Context) []byte { return k.current().prefix() }
 
 // NeedsReseal reports whether a text is not sealed with the primary key.
 func (k *Keyring) NeedsReseal(_ context.Context, sealed []byte) bool {
-	id, ok := keyOf(sealed)
+	id, ok := KeyOf(sealed)
 	return !ok || id != k.current().primary
 }
 

@@ -181,7 +181,7 @@ func TestKeyring_laws(t *testing.T) {
 			switch rapid.IntRange(0, 2).Draw(t, "how") {
 			case 0:
 				sealed[at] ^= rapid.ByteRange(1, 255).Draw(t, "flip")
-				if id, known := keyOf(sealed); at > 0 && at < prefixSize && known {
+				if id, known := KeyOf(sealed); at > 0 && at < prefixSize && known {
 					want.Cause, want.Key = LostKey, id
 				}
 			case 1:
@@ -226,7 +226,7 @@ func TestKeyring_Open(t *testing.T) {
 	k := openKeyring(t, filepath.Join(dir, "keyset"), Options{Create: true})
 	other := openKeyring(t, filepath.Join(dir, "other"), Options{Create: true})
 	sealed := seal(t, other, passphrase, []byte("hunter2"))
-	lost, _ := keyOf(sealed)
+	lost, _ := KeyOf(sealed)
 	t.Run("a missing key is said", func(t *testing.T) {
 		t.Parallel()
 		wantUnopened(t, k, passphrase, sealed, Unopened{passphrase, LostKey, lost})
@@ -302,7 +302,7 @@ func TestKeyring_rereads(t *testing.T) {
 		if !k.NeedsReseal(t.Context(), sealed) {
 			t.Error("not noticed")
 		}
-		if got, _ := keyOf(seal(t, k, passphrase, nil)); got != id {
+		if got, _ := KeyOf(seal(t, k, passphrase, nil)); got != id {
 			t.Errorf("sealed with %d instead of %d", got, id)
 		}
 		if want := fmt.Sprintf("primary_key=%d keys=2", id); !strings.Contains(log.String(), want) {
@@ -356,7 +356,7 @@ func TestKeyring_rereads(t *testing.T) {
 				}
 				id := rotate(t, path)
 				hands.advance(retryAfter)
-				if got, _ := keyOf(seal(t, k, passphrase, nil)); got != id {
+				if got, _ := KeyOf(seal(t, k, passphrase, nil)); got != id {
 					t.Errorf("the mended file is not read: %s", log)
 				}
 			})

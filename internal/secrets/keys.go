@@ -124,8 +124,8 @@ func digestKeyOf(handle *keyset.Handle) ([]byte, error) {
 // prefixSize is the size of the prefix of sealed texts: the byte 1 and the id of the key (Tink's wire format).
 const prefixSize = 5
 
-// keyOf returns the id of the key that a text was sealed with, and false for a text without a prefix.
-func keyOf(sealed []byte) (uint32, bool) {
+// KeyOf returns the id of the key that a text was sealed with, and false for a text without a prefix.
+func KeyOf(sealed []byte) (uint32, bool) {
 	if len(sealed) < prefixSize || sealed[0] != 1 {
 		return 0, false
 	}

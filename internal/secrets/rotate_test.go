@@ -295,7 +295,7 @@ func TestRotate_later(t *testing.T) {
 			t.Fatal(err)
 		}
 		copyFile(t, here, there)
-		first, _ = keyOf(seal(t, openKeyring(t, here, Options{}), passphrase, nil))
+		first, _ = KeyOf(seal(t, openKeyring(t, here, Options{}), passphrase, nil))
 		return here, there, hands, first
 	}
 	later := func(t *testing.T, path string, hands *clock, after time.Duration) (uint32, time.Time) {
@@ -309,7 +309,7 @@ func TestRotate_later(t *testing.T) {
 	wantKey := func(t *testing.T, k *Keyring, want uint32) {
 		t.Helper()
 		sealed := seal(t, k, passphrase, nil)
-		if got, _ := keyOf(sealed); got != want || !bytes.HasPrefix(sealed, k.Prefix(t.Context())) {
+		if got, _ := KeyOf(sealed); got != want || !bytes.HasPrefix(sealed, k.Prefix(t.Context())) {
 			t.Errorf("sealed with key %d, want %d; Prefix is %x", got, want, k.Prefix(t.Context()))
 		}
 	}

@@ -26,7 +26,7 @@ type Unopened struct {
 
 // WithoutKeyset returns the error for a text that is to be opened without a keyset.
 func WithoutKeyset(place Place, sealed []byte) error {
-	key, _ := keyOf(sealed)
+	key, _ := KeyOf(sealed)
 	return &Unopened{place, NoKeyset, key}
 }
 

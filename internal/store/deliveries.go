@@ -51,6 +51,15 @@ func jobOf(site string, webhook int64, event events.Event, name string) (deliver
 	return deliveryJob{site, webhook, name, text}, nil
 }
 
+// nameOf returns the name of a message. Webhooks of different sites may have the same id, if a site came from another
+// database, and the same receiver.
+func nameOf(site string, webhook int64, event string) string {
+	if site == sites.Default {
+		return fmt.Sprintf("%d-%s", webhook, event)
+	}
+	return fmt.Sprintf("%s-%d-%s", site, webhook, event)
+}
+
 // deliver adds deliveries of events that were numbered, to all webhooks that want them.
 func (n *numbering) deliver(ctx context.Context, all []events.Event) error {
 	var jobs []river.InsertManyParams
@@ -59,7 +68,7 @@ func (n *numbering) deliver(ctx context.Context, all []events.Event) error {
 			if !webhook.Wants(event.Type) {
 				continue
 			}
-			job, err := jobOf(n.site, webhook.ID, event, fmt.Sprintf("%d-%d", webhook.ID, event.Number))
+			job, err := jobOf(n.site, webhook.ID, event, nameOf(n.site, webhook.ID, strconv.FormatInt(event.Number, 10)))
 			if err != nil {
 				return err
 			}
@@ -75,7 +84,7 @@ func (n *numbering) deliver(ctx context.Context, all []events.Event) error {
 
 // Enqueue implements webhooks.Store.
 func (s *Store) Enqueue(ctx context.Context, webhook int64, event events.Event) (d webhooks.Delivery, err error) {
-	job, err := jobOf(s.site, webhook, event, fmt.Sprintf("%d-ping-%d", webhook, event.At.UnixNano()))
+	job, err := jobOf(s.site, webhook, event, nameOf(s.site, webhook, fmt.Sprint("ping-", event.At.UnixNano())))
 	if err != nil {
 		return d, err
 	}
@@ -91,7 +100,9 @@ func (s *Store) Enqueue(ctx context.Context, webhook int64, event events.Event) 
 
 // delivery reads a delivery in a transaction. Fault: NotFound.
 func (s *Store) delivery(ctx context.Context, tx pgx.Tx, webhook, id int64) (webhooks.Delivery, error) {
-	found, err := collectIn(ctx, tx, scanDelivery, stmt.SelectDelivery, named{"webhook": webhook, "id": id})
+	found, err := collectIn(ctx, tx, scanDelivery, stmt.SelectDelivery, named{
+		"site": s.site, "webhook": webhook, "id": id,
+	})
 	switch {
 	case err != nil:
 		return webhooks.Delivery{}, err
@@ -121,7 +132,7 @@ func (s *Store) Deliveries(ctx context.Context, webhook int64, page queries.Page
 	found []webhooks.Delivery, more bool, err error,
 ) {
 	found, err = collect(ctx, s.Database, scanDelivery, stmt.SelectDeliveries, named{
-		"webhook": webhook, "offset": page.Offset, "limit": page.Limit + 1,
+		"site": s.site, "webhook": webhook, "offset": page.Offset, "limit": page.Limit + 1,
 	})
 	if more = len(found) > page.Limit; more {
 		found = found[:page.Limit]

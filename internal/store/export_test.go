@@ -129,3 +129,12 @@ func SiteTables() (names []string) {
 
 // SitesOf returns the statement that selects sites, and its arguments.
 func SitesOf(q sites.Query) (sql string, args []any, err error) { return sitesOf(q) }
+
+// MovedColumns are the columns of the file of a site, by table.
+func MovedColumns() map[string][]string {
+	columns := map[string][]string{}
+	for _, table := range movedTables() {
+		columns[table.name] = table.columns
+	}
+	return columns
+}

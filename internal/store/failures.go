@@ -18,6 +18,7 @@ import (
 const (
 	uniqueViolation      = "23505"
 	foreignKeyViolation  = "23503"
+	undefinedTable       = "42P01"
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
 	planChanged          = "0A000" // a table was altered since the statement was prepared

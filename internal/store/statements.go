@@ -89,6 +89,9 @@ type statements struct {
 	SettingsOf, LockSettings, FindSite, SiteNames, InsertSite, InsertFeed, UpdateSite, MarkSite, MarkedSites, LockMarked,
 	CountDeleted, DeleteSite string
 
+	// sql/transfer.sql
+	SealedWith, AdvanceIDs, RenumberAudit string
+
 	positional map[string]positional // by text
 }
 

@@ -54,15 +54,23 @@ func (d *Database) grown(ctx context.Context, documents int) {
 	go func() {
 		defer cancel()
 		_ = d.withConn(ctx, general, func(ctx context.Context) error {
-			var known float64
-			if err := d.pool.QueryRow(ctx, stmt.KnownDocuments, named{}).Scan(&known); err != nil || known >= float64(added) {
+			analyzed, err := d.analyze(ctx, int64(added))
+			if !analyzed {
 				d.statistics.unused()
-				return err
 			}
-			_, err := d.pool.Exec(ctx, analyze)
 			return err
 		})
 	}()
+}
+
+// analyze updates the statistics if the database knows of fewer documents than were added.
+func (d *Database) analyze(ctx context.Context, added int64) (analyzed bool, err error) {
+	var known float64
+	if err := d.pool.QueryRow(ctx, stmt.KnownDocuments, named{}).Scan(&known); err != nil || known >= float64(added) {
+		return false, err
+	}
+	_, err = d.pool.Exec(ctx, analyze)
+	return true, err
 }
 
 // analyze updates the statistics of the large tables.

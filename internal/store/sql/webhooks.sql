@@ -34,8 +34,10 @@ DELETE FROM webhooks WHERE site = :site AND id = :id;
 -- name: SelectDeliveries
 SELECT id, state::text, attempt, scheduled_at, args, coalesce(metadata->'output', '{}') FROM river_job
 WHERE kind = 'purser_webhook' AND args @> jsonb_build_object('webhook', :webhook::bigint)
+	AND coalesce(args->>'site', 'default') = :site
 ORDER BY id DESC OFFSET :offset LIMIT :limit;
 
 -- name: SelectDelivery
 SELECT id, state::text, attempt, scheduled_at, args, coalesce(metadata->'output', '{}') FROM river_job
-WHERE kind = 'purser_webhook' AND id = :id AND args @> jsonb_build_object('webhook', :webhook::bigint);
+WHERE kind = 'purser_webhook' AND id = :id AND args @> jsonb_build_object('webhook', :webhook::bigint)
+	AND coalesce(args->>'site', 'default') = :site;

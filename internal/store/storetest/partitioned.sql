@@ -17,8 +17,8 @@ BEGIN
 		SELECT t.name, 'i', pg_get_indexdef(i.indexrelid) FROM tables t JOIN pg_index i ON i.indrelid = t.oid
 		WHERE NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = i.indexrelid AND c.contype IN ('p', 'u'))
 		UNION ALL
-		SELECT t.name, 's', format('CREATE SEQUENCE %I; ALTER TABLE %I ALTER %I SET DEFAULT nextval(%L)',
-			t.name || '_numbers', t.name, a.attname, t.name || '_numbers')
+		SELECT t.name, 's', format('CREATE SEQUENCE %1$I OWNED BY %2$I.%3$I; ALTER TABLE %2$I ALTER %3$I SET DEFAULT nextval(%1$L)',
+			t.name || '_numbers', t.name, a.attname)
 		FROM tables t JOIN pg_attribute a ON a.attrelid = t.oid WHERE a.attidentity <> '';
 	FOR this IN SELECT * FROM tables LOOP
 		EXECUTE format('ALTER TABLE %I SET SCHEMA plain', this.name);
