@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -193,13 +194,14 @@ func (r *run) besideDeletions() {
 }
 
 // status returns the status of the answer to a GET.
-func (s *server) status(path string) int { return s.try(http.MethodGet, path, nil) }
+func (s *server) status(path string) int { return s.try(http.MethodGet, path, nil, "") }
 
-// try sends a request that may be refused, and returns the status of the answer.
-func (s *server) try(method, path string, body []byte) int {
+// try sends a request that may be refused, with a token, and returns the status of the answer.
+func (s *server) try(method, path string, body []byte, token string) int {
 	request, err := http.NewRequestWithContext(s.ctx, method, "http://"+s.address+path, bytes.NewReader(body))
 	must("make a request", err)
 	request.Header.Set("Content-Type", "application/x-yaml")
+	request.Header.Set("X-Auth-Token", token)
 	response, err := s.Do(request)
 	must("send a request", err)
 	defer response.Body.Close()
@@ -207,63 +209,107 @@ func (s *server) try(method, path string, body []byte) int {
 	return response.StatusCode
 }
 
-// besideLimits checks that a site at its limits is refused more, and that another one is not.
-func (r *run) besideLimits() {
-	const waits = 20
-	r.sayf("row 33: a site at its limits")
-	s := r.start("limits", allValidations(), fmt.Sprintf("--max-waits=%d", waits), "--ingest-memory=8MiB", "--webhook-allow=127.0.0.0/8", r.keyset())
-	s.makeModel(quietSite, documentsOfSite, false)
-	s.makeModel(busySite, documentsOfSite, false)
-	changes := s.changer()
-	s.send(http.MethodPut, "/sites/"+busySite, fmt.Appendf(nil, "{limits: {documents: %d}}", documentsOfSite), io.Discard)
-	r.refuses("documents", s, func(site string) int {
-		return s.try(http.MethodPut, below(site, documentsOf("more")), []byte(newSite(small(), documentsOfSite+2).documents[documentsOfSite+1]))
-	}, http.StatusConflict)
-	s.send(http.MethodPut, "/sites/"+busySite, []byte("{limits: {changes: 1}}"), io.Discard)
-	change := func(site string) int {
-		return s.try(http.MethodPut, below(site, documentsOf("changes")),
-			fmt.Appendf(nil, "schema: a/B/v1\nmetadata: {schema: metadata/Control/v1, name: n}\ndata: {at: %d}\n", time.Now().UnixNano()))
-	}
-	change(busySite)
-	r.refuses("changes a minute", s, change, http.StatusTooManyRequests)
-	s.send(http.MethodPut, "/sites/"+busySite, []byte("{}"), io.Discard)
-	changes(quietSite)
-	r.part(func(r *run) {
-		wait := func(site string) []byte {
-			return message(http.MethodGet, below(site, api+"/events?wait=5m&since=now"), nil)
-		}
-		askAll(r.wires(s, 1), wait(quietSite))
-		s.waitFor(1)
-		askAll(r.wires(s, waits), wait(busySite)) // about half of these are refused
-		s.waitFor(1 + waits/2)
-		r.refuses("waits", s, func(site string) int {
-			return s.try(http.MethodGet, below(site, api+"/events?wait=1s&since=now"), nil)
-		}, http.StatusTooManyRequests)
-	})
-	hook := []byte("{url: 'http://127.0.0.1:1/', types: [revision.created]}")
-	for s.try(http.MethodPost, below(busySite, api+"/webhooks"), hook) == http.StatusCreated {
-	}
-	r.refuses("webhooks", s, func(site string) int {
-		return s.try(http.MethodPost, below(site, api+"/webhooks"), hook)
-	}, http.StatusConflict)
-	r.uploadsAtLimit(s)
+// limited is a server with a site that reaches its limits and one that does not, each with a user of its own.
+type limited struct {
+	*run
+	*server
+
+	setUp  *server // another one on its database, whose callers need no token
+	tokens map[string]string
 }
 
-// uploadsAtLimit lets the busy site hold the memory of uploads, with bodies that do not end.
-func (r *run) uploadsAtLimit(s *server) {
-	const uploads = 64
-	head := fmt.Appendf(nil, "PUT %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-yaml\r\nContent-Length: %d\r\n\r\n#",
-		below(busySite, documentsOf("more")), 4<<20)
-	askAll(r.wires(s, uploads), head)
-	time.Sleep(r.span)
-	change := s.changer()
-	slowest := slices.Max(times{timed(func() { change(quietSite) }), timed(func() { change(quietSite) })})
-	r.within(33, slowest, 500*time.Millisecond, fmt.Sprintf("a site with %d uploads that do not end: a PUT of another one", uploads))
+const waitsAtMost = 20
+
+// besideLimits checks that a site at its limits is refused more, and that another one is not.
+func (r *run) besideLimits() {
+	const mostWebhooks = 100
+	r.sayf("row 33: a site at its limits")
+	l := limited{run: r, setUp: r.start("limits", allValidations()), tokens: map[string]string{}}
+	file := filepath.Join(r.dir, "limits.yaml")
+	for _, site := range []string{busySite, quietSite} {
+		l.setUp.makeModel(site, documentsOfSite, false)
+		l.tokens[site] = string(bytes.TrimSpace(r.output(r.binary, "token", "new", "--tokens-file", file, "--user", site,
+			"--role", "admin")))
+	}
+	l.server = r.startOn("limits_strict", l.setUp.database, allValidations(), "--auth", "tokens", "--tokens-file", file,
+		fmt.Sprintf("--max-waits=%d", waitsAtMost), "--webhook-allow=127.0.0.0/8", r.keyset())
+	version := 0
+	put := func(site string) int {
+		version++
+		body := fmt.Appendf(nil, "schema: a/B/v1\nmetadata: {schema: metadata/Control/v1, name: n}\ndata: {at: %d}\n", version)
+		return l.ask(http.MethodPut, site, documentsOf("one"), body)
+	}
+	l.limit(fmt.Sprintf("{documents: %d}", documentsOfSite))
+	l.refuses("documents", http.StatusConflict, put)
+	l.limit("{changes: 1}")
+	put(busySite)
+	l.refuses("changes a minute", http.StatusTooManyRequests, put)
+	l.limit("{}")
+	r.part(func(r *run) { limited{r, l.server, l.setUp, l.tokens}.waitsAtLimit() })
+	hook := func(site string) int {
+		return l.ask(http.MethodPost, site, api+"/webhooks", []byte("{url: 'http://127.0.0.1:1/'}"))
+	}
+	for range mostWebhooks {
+		hook(busySite)
+	}
+	l.refuses("webhooks", http.StatusConflict, hook)
+	l.uploadsAtLimit(put)
+}
+
+// ask sends a request of the user of a site.
+func (l limited) ask(method, site, path string, body []byte) int {
+	return l.try(method, below(site, path), body, l.tokens[site])
+}
+
+// limit sets the limits of the busy site, which are known within a second.
+func (l limited) limit(limits string) {
+	l.setUp.send(http.MethodPut, "/sites/"+busySite, []byte("{limits: "+limits+"}"), io.Discard)
+	time.Sleep(time.Second)
 }
 
 // refuses checks that a request is refused in the busy site and not in the other one.
-func (r *run) refuses(what string, _ *server, request func(site string) int, status int) {
+func (l limited) refuses(what string, status int, request func(site string) int) {
 	refused, allowed := request(busySite), request(quietSite)
-	r.add(33, refused == status && allowed < http.StatusMultipleChoices, fmt.Sprintf("%d, 2xx", status),
-		fmt.Sprintf("a site at its limit of %s, and another one: answers to one more", what), fmt.Sprintf("%d, %d", refused, allowed))
+	l.add(33, refused == status && allowed < http.StatusMultipleChoices, fmt.Sprintf("%d, 2xx", status),
+		fmt.Sprintf("a site at its limit of %s, and another one: answers to one more", what),
+		fmt.Sprintf("%d, %d", refused, allowed))
+}
+
+// withToken returns a request to a site by its user, in wire format.
+func (l limited) withToken(method, site, path, head string) []byte {
+	return fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: localhost\r\nX-Auth-Token: %s\r\n%s\r\n", method, below(site, path),
+		l.tokens[site], head)
+}
+
+const waitForEvent = api + "/events?since=now&wait="
+
+// waitsAtLimit lets the busy site wait as often as it may.
+func (l limited) waitsAtLimit() {
+	const share = waitsAtMost / 2
+	askAll(l.wires(l.server, 1), l.withToken(http.MethodGet, quietSite, waitForEvent+"5m", ""))
+	l.waitFor(1)
+	askAll(l.wires(l.server, waitsAtMost), l.withToken(http.MethodGet, busySite, waitForEvent+"5m", ""))
+	l.waitFor(1 + share)
+	l.refuses("waits", http.StatusTooManyRequests, func(site string) int {
+		return l.ask(http.MethodGet, site, waitForEvent+"1s", nil)
+	})
+}
+
+// uploadsAtLimit lets the busy site send bodies that do not end, more than have room in memory.
+func (l limited) uploadsAtLimit(put func(site string) int) {
+	const uploads, most, puts = 64, 500 * time.Millisecond, 20
+	head := fmt.Sprintf("Content-Type: application/x-yaml\r\nContent-Length: %d\r\n", l.body-1)
+	begun := append(l.withToken(http.MethodPut, busySite, documentsOf("more"), head), '#')
+	askAll(l.wires(l.server, uploads), begun)
+	time.Sleep(l.span)
+	var took times
+	for range puts {
+		took = append(took, timed(func() {
+			if status := put(quietSite); status != http.StatusOK {
+				must("change a site", fmt.Errorf("answered with %d", status))
+			}
+		}))
+	}
+	l.within(33, slices.Max(took), most,
+		fmt.Sprintf("a site with %d uploads that do not end: slowest PUT of another one", uploads))
 }
