@@ -2,8 +2,8 @@
 // best that the same machine can do in the same minute, because absolute times say more about the machine than about
 // the code.
 //
-//	go run ./test/bench [-smoke] [-docs 1000] [-wide 10000] [-many 1000000] [-revisions 1000]
-//		[-rounds 7] [-rows 1,2,3] [-shared ../shared] [-cpuprofile DIR]
+//	go run ./test/bench [-smoke] [-docs 1000] [-wide 10000] [-many 1000000] [-sites 10000]
+//		[-revisions 1000] [-rounds 7] [-rows 1,2,3] [-shared ../shared] [-cpuprofile DIR]
 //
 // It builds cmd/server, and starts a private Postgres (fsync on) and, for each group of rows, a server on a database of
 // its own. Both sides of a comparison are measured in turns, after a warm-up. A ratio is the median of the ratios of
@@ -56,10 +56,14 @@ var measurements = []struct {
 	{[]int{27}, (*run).sizes},
 	{[]int{28}, (*run).crowds},
 	{[]int{31}, (*run).inputs},
+	{[]int{32, 34}, (*run).fleet},
+	{[]int{33}, (*run).fairness},
 }
 
-// lastRow is the last row, and longRow the one that is measured only if it is asked for.
-const lastRow, longRow = 31, 28
+// lastRow is the last row, and longRows those that are measured only if they are asked for.
+const lastRow = 34
+
+func longRows() []int { return []int{28, 34} }
 
 func forEachKind(measure func(*run, kind)) func(*run) {
 	return func(r *run) {
@@ -74,12 +78,13 @@ type options struct {
 	docs      int           // documents of the site
 	wide      int           // documents of the site of rows 8 to 10, and of the larger site of row 12
 	many      int           // documents of the larger site of row 28
+	sites     int           // sites of rows 32 and 34
 	revisions int           // revisions that change one document each
 	rounds    int           // turns of each comparison
 	clients   int           // concurrent clients
 	span      time.Duration // time of posting, for each side of a turn
 	body      int           // bytes of the large ingest
-	rows      []int         // nil for all but 28
+	rows      []int         // nil for all but the long ones
 	shared    string        // directory with real sites, for rows 11, 13, 19, 20, 22, 24 and 25
 	smoke     bool          // only check that the bench works
 	profiles  string        // directory for CPU profiles; "" for none
@@ -132,24 +137,26 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.IntVar(&opts.docs, "docs", 1000, "documents of the site")
 	flags.IntVar(&opts.wide, "wide", 10_000, "documents of the site of rows 8 to 10, and of the larger one of row 12")
 	flags.IntVar(&opts.many, "many", 1_000_000, "documents of the larger site of row 28")
+	flags.IntVar(&opts.sites, "sites", 10_000, "sites of rows 32 and 34, of 100 documents each")
 	flags.IntVar(&opts.revisions, "revisions", 1000, "revisions that each change one document")
 	flags.IntVar(&opts.rounds, "rounds", 7, "turns that a ratio is the median of")
 	flags.BoolVar(&opts.smoke, "smoke", false, "measure as little as possible, to see that it works")
 	flags.StringVar(&opts.profiles, "cpuprofile", "", "directory for CPU profiles of each server and of the bench")
 	flags.StringVar(&opts.shared, "shared", "../shared", "directory with real sites; without them rows 11, 13 and 20 are "+
 		"of one of our own, row 19 is of made-up documents alone, and row 24 is left out")
-	flags.Func("rows", fmt.Sprintf("the rows to measure, 1 to %d, as 1,2,3 (default all but %d)", lastRow, longRow),
+	flags.Func("rows", fmt.Sprintf("the rows to measure, 1 to %d, as 1,2,3 (default all but %v)", lastRow, longRows()),
 		opts.choose)
 	if err := flags.Parse(args); err != nil {
 		return opts, err //nolint:wrapcheck // reported already
 	}
 	if opts.smoke {
 		opts.docs, opts.wide, opts.revisions, opts.rounds = 50, 200, 20, 1
+		opts.sites = 10
 		opts.span, opts.body = 100*time.Millisecond, 1<<20
 	}
-	if opts.docs < 1 || opts.wide < 2*changing || opts.revisions < changing || opts.rounds < 1 {
-		err := fmt.Errorf("too few to measure: -docs %d -wide %d (at least %d) -revisions %d (at least %d) -rounds %d",
-			opts.docs, opts.wide, 2*changing, opts.revisions, changing, opts.rounds)
+	if opts.docs < 1 || opts.sites < 10 || opts.wide < 2*changing || opts.revisions < changing || opts.rounds < 1 {
+		err := fmt.Errorf("too few to measure: -docs %d -sites %d (at least 10) -wide %d (at least %d) -revisions %d (at least %d) -rounds %d",
+			opts.docs, opts.sites, opts.wide, 2*changing, opts.revisions, changing, opts.rounds)
 		fmt.Fprintln(stderr, "bench:", err)
 		return opts, err
 	}
@@ -167,9 +174,9 @@ func (o *options) choose(list string) error {
 	return nil
 }
 
-// wants reports whether any of the rows is to be measured. longRow takes long, so it is measured only if asked for.
+// wants reports whether any of the rows is to be measured. Long ones are measured only if asked for.
 func (o *options) wants(rows ...int) bool {
 	return slices.ContainsFunc(rows, func(row int) bool {
-		return slices.Contains(o.rows, row) || o.rows == nil && row != longRow
+		return slices.Contains(o.rows, row) || o.rows == nil && !slices.Contains(longRows(), row)
 	})
 }
