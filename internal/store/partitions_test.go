@@ -38,6 +38,7 @@ var (
 		"CountSecrets":  "a server without a keyset says how many secrets need one",
 		"SitesToReseal": "a new key is for all sites",
 		"MarkedSites":   "the sites that are being deleted", "SelectSites": "the list of sites", "SiteNames": "the list of sites",
+		"SitesWithLabels": "metrics of selected sites", "CountSites": "metrics of all sites",
 	}
 )
 

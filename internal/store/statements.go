@@ -83,8 +83,8 @@ type statements struct {
 	FailedChecks, OtherChecks, PruneChecks, ResetSite, LockRevisions string
 
 	// sql/sites.sql
-	SettingsOf, LockSettings, FindSite, SiteNames, InsertSite, InsertFeed, UpdateSite, MarkSite, MarkedSites, LockMarked,
-	CountDeleted, DeleteSite string
+	SettingsOf, LockSettings, FindSite, SiteNames, SitesWithLabels, CountSites, InsertSite, InsertFeed, UpdateSite,
+	MarkSite, MarkedSites, LockMarked, CountDeleted, DeleteSite string
 
 	positional map[string]positional // by text
 }
