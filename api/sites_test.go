@@ -198,7 +198,7 @@ func TestSites_access(t *testing.T) {
 func TestSites_metrics(t *testing.T) {
 	t.Parallel()
 	s := byRules(t, authz.AdminsOnly, "'deckhand:list_revisions': role:admin or role:reader-%(site)s\n"+
-		"'purser:show_metrics': role:admin or role:reader-%(site)s\n")
+		"'deckhand:show_metrics': role:admin or role:reader-%(site)s\n")
 	s.putSite(t, "atl1", "{}", as("admin")...).is(t, http.StatusCreated)
 	for role, want := range map[string]int{
 		"admin": http.StatusOK, "reader-default": http.StatusOK, "reader-atl1": http.StatusForbidden,
