@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"strings"
 
+	"purser/internal/authz"
 	"purser/internal/fault"
+	"purser/internal/sites"
 )
 
 // GET /
@@ -64,8 +66,12 @@ func (s *server) ready(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// GET /metrics
+// GET /metrics shows what the server knows of its sites. It needs the right in the default one, also below the path of
+// another.
 func (s *server) metrics(w http.ResponseWriter, r *http.Request) error {
+	if err := s.requireFor(r, authz.ShowMetrics, authz.Target{Site: sites.Default}); err != nil {
+		return err
+	}
 	s.exposition.ServeHTTP(w, r)
 	return nil
 }

@@ -194,6 +194,21 @@ func TestSites_access(t *testing.T) {
 	s.putSite(t, "newer", "{}", as("owner-new")...).isFault(t, http.StatusForbidden, "HTTPForbidden")
 }
 
+// Metrics are those of the server with all sites: below the path of a site they need the right in the default one.
+func TestSites_metrics(t *testing.T) {
+	t.Parallel()
+	s := byRules(t, authz.AdminsOnly, "'deckhand:list_revisions': role:admin or role:reader-%(site)s\n"+
+		"'deckhand:show_metrics': role:admin or role:reader-%(site)s\n")
+	s.putSite(t, "atl1", "{}", as("admin")...).is(t, http.StatusCreated)
+	for role, want := range map[string]int{
+		"admin": http.StatusOK, "reader-default": http.StatusOK, "reader-atl1": http.StatusForbidden,
+	} {
+		s.get(t, "/metrics", as(role)...).is(t, want)
+	}
+	s.get(t, "/sites/atl1/metrics", as("admin")...).is(t, http.StatusOK)
+	s.get(t, "/sites/atl1/metrics", as("reader-atl1")...).isFault(t, http.StatusForbidden, "HTTPForbidden", "show_metrics")
+}
+
 func TestSites_compat(t *testing.T) {
 	t.Parallel()
 	s := compatSite(t)

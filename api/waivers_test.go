@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"purser/internal/authz"
 	"purser/internal/feed"
 	"purser/internal/metrics"
+	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
@@ -363,7 +365,13 @@ func TestWaivers_law(t *testing.T) {
 			servers := make([]site, 2)
 			for i := range servers {
 				servers[i] = openSite(t, settings{url: url, defaults: revisions.Defaults{validations.SchemaValidation}},
-					func(c *api.Config) { metrics.Site(c.Registry, c.Pool, c.Queries.For(authz.Viewer{}).Overview) })
+					func(c *api.Config) {
+						metrics.Site(c.Registry, c.Pool, metrics.Readings{
+							Overview: func(ctx context.Context, _ string) (queries.Overview, error) {
+								return c.Queries.For(authz.Viewer{}).Overview(ctx)
+							},
+						})
+					})
 			}
 			servers[0].put(t, "p", policy("ready", "{name: a-validation, expiresAfter: PT2H}"))
 			was, tags := "failure", make([]string, len(servers))

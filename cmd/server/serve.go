@@ -18,7 +18,6 @@ import (
 	"purser"
 	"purser/api"
 	"purser/internal/authn"
-	"purser/internal/authz"
 	"purser/internal/cache"
 	"purser/internal/changes"
 	"purser/internal/fault"
@@ -49,6 +48,8 @@ type serveCommand struct {
 
 	MetricsListen string `help:"Address to serve /metrics on, without authentication, instead of --listen." placeholder:"ADDRESS"` //nolint:lll // a tag
 
+	MetricsSites map[string]string `help:"Show metrics of the default site and of the sites with this label, up to 100 by name, with the label site; may be repeated: sites have all." placeholder:"LABEL=VALUE" mapsep:"none"` //nolint:lll // a tag
+
 	databaseFlags `embed:""`
 	pagesFlags    `embed:""`
 	authFlags     `embed:""`
@@ -62,7 +63,7 @@ type serveCommand struct {
 
 // Validate checks flags that kong cannot check one by one.
 func (c *serveCommand) Validate() error {
-	return errors.Join(c.checkPublicURL(), c.validateDefaults(), c.authFlags.validate(), c.tlsFlags.validate(),
+	return errors.Join(c.checkPublicURL(), c.validateDefaults(), c.validateMetrics(), c.authFlags.validate(), c.tlsFlags.validate(),
 		c.validatePages(), c.limitFlags.validate(), c.webhookFlags.validate())
 }
 
@@ -246,11 +247,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	metrics.Waits(seen.registry, events.Waiting)
 	metrics.Connections(seen.registry, poolOf(db))
 	metrics.Size(seen.registry, db.Size)
-	if c.Compat != "deckhand" {
-		metrics.Work(seen.registry, kept.CountWork)
-	}
 	attempted := metrics.Deliveries(seen.registry)
-	metrics.Site(seen.registry, pool, questions.For(authz.Viewer{}).Overview)
 	var directory *sites.Service
 	if c.Compat != "deckhand" {
 		directory = sites.NewService(db, sites.NewDirectory(db, time.Now))
@@ -259,6 +256,12 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		Service: service, Queries: questions, Feed: events.Of(sites.Default), Webhooks: hooks, Claims: kept, Audit: kept,
 	}
 	others := opened(db, first)
+	c.measureSites(seen.registry, pool, db, func(site string) *api.Services {
+		if site == sites.Default {
+			return &first
+		}
+		return others(site)
+	})
 	answers := api.New(api.Config{ //nolint:contextcheck // it converts openapi.yaml once, for all requests
 		Services: first, Others: others, Sites: directory, Everywhere: db, Pool: pool,
 		Layout: picture.NewLayout(maxLayouts), Ping: db.Ping,

@@ -36,12 +36,12 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// Each state has a sample, unless the work cannot be counted.
-func TestWork(t *testing.T) {
+// Each status has a sample, unless the sites cannot be counted.
+func TestSites(t *testing.T) {
 	t.Parallel()
 	registry, err := prometheus.NewRegistry(), error(nil)
-	Work(registry, func(context.Context) (map[string]int, error) { return map[string]int{"claimed": 2, "open": 0}, err })
-	want := []string{`purser_claims{state="claimed"} 2`, `purser_claims{state="open"} 0`}
+	Sites(registry, func(context.Context) (map[string]int, error) { return map[string]int{"failure": 2, "success": 0}, err })
+	want := []string{`purser_sites{status="failure"} 2`, `purser_sites{status="success"} 0`}
 	if diff := cmp.Diff(want, scrape(t, registry)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

@@ -14,23 +14,36 @@ import (
 	"purser/internal/validations"
 )
 
-// patience is how long a scrape waits for the database. Prometheus' own timeout is ten seconds by default.
-const patience = 2 * time.Second
-
 // At most maxNames validations, with names of at most maxName bytes, have their own label; all others share otherName.
 const maxNames, maxName, otherName = 50, 128, "other"
 
-// Site registers metrics of the newest revision and its verdict, which read returns for a viewer who may not see
-// secrets. Concurrent scrapes share one call of read, with a budget from the pool. If it fails, the scrape has all
-// other metrics.
-func Site(registry *prometheus.Registry, pool *budget.Pool, read func(context.Context) (queries.Overview, error)) {
+// Readings reads what metrics show of sites.
+type Readings struct {
+	// Select returns the sites that have metrics with their names as a label, and how many there would be without a
+	// limit. If it is nil, only the default site has metrics, without that label.
+	Select func(context.Context) (names []string, selected int, err error)
+	// Overview returns the newest revision of a site and its verdict, for a viewer who may not see secrets.
+	Overview func(ctx context.Context, site string) (queries.Overview, error)
+	// Work returns the number of results that revisions of a site lack, by the state of the work; nil if there is no such
+	// work.
+	Work func(ctx context.Context, site string) (map[string]int, error)
+}
+
+// Site registers metrics of sites: of the newest revision and its verdict, and of the work of validators. Concurrent
+// scrapes share the readings, with a budget from the pool for each site. If they fail, the scrape has all other metrics.
+func Site(registry *prometheus.Registry, pool *budget.Pool, readings Readings) {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		if readings.Select != nil {
+			labels = append(labels, "site")
+		}
 		return prometheus.NewDesc(name, help, labels, nil)
 	}
 	registry.MustRegister(&site{
-		read: read, pool: pool, shared: cache.New[struct{}, queries.Overview](0),
-		up: desc("purser_database_up",
-			"Whether the database answered this scrape; if not, the metrics of the newest revision are absent."),
+		Readings: readings, pool: pool, shared: cache.New[struct{}, scraped](0),
+		up: prometheus.NewDesc("purser_database_up",
+			"Whether the database answered this scrape; if not, the metrics of the newest revision are absent.", nil, nil),
+		sites: prometheus.NewDesc("purser_metrics_sites", "Sites that --metrics-sites selects, with the default one, and "+
+			"those of them that have metrics in this scrape.", []string{"state"}, nil),
 		newest:    desc("purser_newest_revision", "The number of the newest revision, 0 if there is none."),
 		createdAt: desc("purser_newest_revision_created_timestamp_seconds", "When the newest revision was created."),
 		status: desc("purser_newest_revision_status",
@@ -47,70 +60,85 @@ func Site(registry *prometheus.Registry, pool *budget.Pool, read func(context.Co
 			"When the success of a required validation expires by a policy.", "validation"),
 		waivers: desc("purser_active_waivers",
 			"Waivers of all revisions that have neither ended nor expired: validations count as successes because of them."),
+		claims: desc("purser_claims", "Results that the newest revision and tagged ones lack, by the state of "+
+			"the work: open, claimed, lapsed (its claim ran out, and nobody else has claimed it).", "state"),
 	})
 }
 
-// site collects the metrics of a site.
+// site collects the metrics of sites.
 type site struct {
-	read   func(context.Context) (queries.Overview, error)
-	pool   *budget.Pool
-	shared *cache.Cache[struct{}, queries.Overview] // stores nothing; only shares concurrent reads
+	Readings
 
-	up, newest, createdAt, status, findings, validation, postedAt, expiresAt, waivers *prometheus.Desc
+	pool   *budget.Pool
+	shared *cache.Cache[struct{}, scraped] // stores nothing; only shares concurrent reads
+
+	up, sites, newest, createdAt, status, findings, validation, postedAt, expiresAt, waivers, claims *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
 func (s *site) Describe(ch chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{
-		s.up, s.newest, s.createdAt, s.status, s.findings, s.validation, s.postedAt, s.expiresAt, s.waivers,
+		s.up, s.sites, s.newest, s.createdAt, s.status, s.findings, s.validation, s.postedAt, s.expiresAt, s.waivers, s.claims,
 	} {
 		ch <- desc
 	}
 }
 
+// gauge collects a sample.
+type gauge func(desc *prometheus.Desc, value float64, labels ...string)
+
 // Collect implements prometheus.Collector.
 func (s *site) Collect(ch chan<- prometheus.Metric) {
-	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
+	send := func(desc *prometheus.Desc, value float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 	}
-	overview, err := s.overview()
-	gauge(s.up, truth(err == nil))
-	if err != nil {
-		return
+	found, err := s.scrape()
+	shown := 0
+	for _, one := range found.sites {
+		of := send
+		if s.Select != nil {
+			of = func(desc *prometheus.Desc, value float64, labels ...string) {
+				send(desc, value, append(labels, one.name)...)
+			}
+		}
+		for state, n := range one.work {
+			of(s.claims, float64(n), state)
+		}
+		if one.isRead {
+			shown++
+			s.collect(of, one.overview)
+		}
 	}
-	gauge(s.newest, float64(overview.ID))
+	send(s.up, truth(err == nil && (shown > 0 || len(found.sites) == 0)))
+	if s.Select != nil && err == nil {
+		send(s.sites, float64(found.selected), "selected")
+		send(s.sites, float64(shown), "shown")
+	}
+}
+
+// collect collects the metrics of the newest revision of a site.
+func (s *site) collect(send gauge, overview queries.Overview) {
+	send(s.newest, float64(overview.ID))
 	if overview.ID == 0 {
 		return
 	}
-	gauge(s.createdAt, seconds(overview.CreatedAt))
-	gauge(s.waivers, float64(overview.Waivers))
+	send(s.createdAt, seconds(overview.CreatedAt))
+	send(s.waivers, float64(overview.Waivers))
 	for _, status := range []validations.Status{validations.Success, validations.Failure} {
-		gauge(s.status, truth(overview.Verdict.Status == status), status.String())
+		send(s.status, truth(overview.Verdict.Status == status), status.String())
 	}
-	named := s.collectRequired(gauge, overview.Required)
+	named := s.collectRequired(send, overview.Required)
 	if overview.Counts == nil {
 		return
 	}
 	for of, n := range countsOf(overview, named) {
-		gauge(s.findings, float64(n), of.Validation, of.Level.String())
+		send(s.findings, float64(n), of.Validation, of.Level.String())
 	}
-}
-
-func (s *site) overview() (queries.Overview, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	ctx, end := s.pool.Begin(ctx)
-	defer end()
-	return s.shared.Do(ctx, struct{}{}, func(ctx context.Context) (queries.Overview, int, error) {
-		overview, err := s.read(ctx)
-		return overview, 0, err
-	})
 }
 
 // collectRequired collects the validations that decide a verdict, and returns those that are shown by name. One that is
 // waived has that as its status.
-func (s *site) collectRequired(gauge func(*prometheus.Desc, float64, ...string), required []queries.Watched,
-) map[string]bool {
+func (s *site) collectRequired(send gauge, required []queries.Watched) map[string]bool {
 	named := map[string]bool{}
 	for _, one := range required {
 		if len(named) == maxNames || len(one.Name) > maxName || one.Name == otherName || !utf8.ValidString(one.Name) {
@@ -122,14 +150,14 @@ func (s *site) collectRequired(gauge func(*prometheus.Desc, float64, ...string),
 		for _, status := range []validations.Status{
 			validations.Success, validations.Failure, validations.Missing, validations.Expired, validations.NotApplicable,
 		} {
-			gauge(s.validation, truth(one.Status == status && !one.Waived), one.Name, status.String())
+			send(s.validation, truth(one.Status == status && !one.Waived), one.Name, status.String())
 		}
-		gauge(s.validation, truth(one.Waived), one.Name, "waived")
+		send(s.validation, truth(one.Waived), one.Name, "waived")
 		if !one.PostedAt.IsZero() {
-			gauge(s.postedAt, seconds(one.PostedAt), one.Name)
+			send(s.postedAt, seconds(one.PostedAt), one.Name)
 		}
 		if !one.ExpiresAt.IsZero() {
-			gauge(s.expiresAt, seconds(one.ExpiresAt), one.Name)
+			send(s.expiresAt, seconds(one.ExpiresAt), one.Name)
 		}
 	}
 	return named

@@ -18,6 +18,7 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/queries"
+	"purser/internal/sites"
 	"purser/internal/validations"
 )
 
@@ -49,7 +50,14 @@ func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) 
 
 func registryOf(read func(context.Context) (queries.Overview, error)) *prometheus.Registry {
 	registry := prometheus.NewRegistry()
-	Site(registry, budget.NewPool(1, time.Minute), read)
+	Site(registry, budget.NewPool(1, time.Minute), Readings{
+		Overview: func(ctx context.Context, site string) (queries.Overview, error) {
+			if site != sites.Default {
+				return queries.Overview{}, fmt.Errorf("not asked for: %s", site)
+			}
+			return read(ctx)
+		},
+	})
 	return registry
 }
 

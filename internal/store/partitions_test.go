@@ -38,9 +38,10 @@ var (
 		"CountSecrets":  "a server without a keyset says how many secrets need one",
 		"SitesToReseal": "a new key is for all sites",
 		"MarkedSites":   "the sites that are being deleted", "SiteNames": "the list of sites", "InsertSite": "it counts them",
-		"OfferedWork":    "one look finds work for the workers of all sites",
-		"WorkOfSites":    "it lists the work of all sites",
-		"WaiversOfSites": "it lists the waivers of all sites",
+		"OfferedWork":     "one look finds work for the workers of all sites",
+		"WorkOfSites":     "it lists the work of all sites",
+		"WaiversOfSites":  "it lists the waivers of all sites",
+		"SitesWithLabels": "metrics of selected sites", "CountSites": "metrics of all sites",
 	}
 )
 

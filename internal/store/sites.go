@@ -179,6 +179,32 @@ func (d *Database) SiteNames(ctx context.Context) (names []string, err error) {
 	return names, err
 }
 
+// SitesWithLabels returns the default site and the first of those that have labels, at most most, unless they are
+// archived, and how many there are.
+func (d *Database) SitesWithLabels(ctx context.Context, labels map[string]string, most int) (
+	names []string, all int, err error,
+) {
+	_, err = d.query(ctx, into(&names, func(row pgx.CollectableRow) (name string, err error) {
+		err = row.Scan(&name, &all)
+		return name, err
+	}), stmt.SitesWithLabels, named{"default": sites.Default, "labels": labels, "most": most})
+	return names, all, err
+}
+
+// CountSites returns the number of sites by the verdict on the newest revision: success, failure, or unknown if there is
+// none (yet). Archived ones count apart.
+func (d *Database) CountSites(ctx context.Context) (map[string]int, error) {
+	counts := map[string]int{"success": 0, "failure": 0, "unknown": 0, "archived": 0}
+	_, err := collect(ctx, d, func(row pgx.CollectableRow) (none struct{}, err error) {
+		var status string
+		var n int
+		err = row.Scan(&status, &n)
+		counts[status] = n
+		return none, err
+	}, stmt.CountSites, named{})
+	return counts, err
+}
+
 // selectSites selects the columns that scanSite reads, of sites that are not being deleted. An empty list of labels is
 // in all.
 const selectSites = `SELECT s.site, s.labels, s.max_documents, s.max_changes, s.keep, s.archived_at IS NOT NULL, s.head,

@@ -228,3 +228,53 @@ func TestDatabase_FindSites_many(t *testing.T) {
 		t.Errorf("%d pages are read", pages)
 	}
 }
+
+// Sites are selected by labels for metrics, and counted by their status.
+func TestDatabase_sitesOfMetrics(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	s, conn := openStore(t, url, defaults()), storetest.Connect(t, url)
+	for name, settings := range map[string]sites.Settings{
+		"b": {Labels: map[string]string{"watch": "yes", "region": "eu"}}, "a": {Labels: map[string]string{"watch": "yes"}},
+		"e": {Labels: map[string]string{"watch": "no"}}, "c": {Labels: map[string]string{"watch": "yes"}, Archived: true},
+		"d": {Labels: map[string]string{"watch": "yes"}, Archived: true}, "due": {}, "old": {},
+	} {
+		var told []sites.Outcome
+		if _, err := s.SetSite(t.Context(), name, settings, true, sites.MaxSites, noted(&told)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.DeleteSite(t.Context(), "d", &revisions.AuditEvent{}); err != nil {
+		t.Fatal(err)
+	}
+	for site, set := range map[string]string{
+		"default": "status = 'failure'", "b": "status = 'success', due = now() + interval '1 hour'", "a": "status = 'failure'",
+		"c": "status = 'failure'", "due": "status = 'success', due = now() - interval '1 second'",
+		"old": "status = 'success', judged = 1",
+	} {
+		if _, err := conn.Exec(t.Context(), "UPDATE feeds SET "+set+" WHERE site = $1", site); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		labels map[string]string
+		most   int
+		want   []string
+		all    int
+	}{
+		{map[string]string{"watch": "yes"}, 3, []string{"default", "a", "b"}, 3},
+		{map[string]string{"watch": "yes"}, 2, []string{"default", "a"}, 3},
+		{map[string]string{"watch": "yes", "region": "eu"}, 9, []string{"default", "b"}, 2},
+		{map[string]string{"watch": "never"}, 9, []string{"default"}, 1},
+	} {
+		names, all, err := s.SitesWithLabels(t.Context(), c.labels, c.most)
+		if err != nil || all != c.all || !slices.Equal(names, c.want) {
+			t.Errorf("%v: %v of %d, %v", c.labels, names, all, err)
+		}
+	}
+	counts, err := s.CountSites(t.Context())
+	want := map[string]int{"success": 1, "failure": 2, "unknown": 3, "archived": 1}
+	if diff := cmp.Diff(want, counts); err != nil || diff != "" {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+}

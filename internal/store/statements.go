@@ -86,8 +86,8 @@ type statements struct {
 	FailedChecks, OtherChecks, PruneChecks, ResetSite, LockRevisions string
 
 	// sql/sites.sql
-	SettingsOf, LockSettings, FindSite, SiteNames, InsertSite, InsertFeed, UpdateSite, MarkSite, MarkedSites, LockMarked,
-	CountDeleted, DeleteSite string
+	SettingsOf, LockSettings, FindSite, SiteNames, SitesWithLabels, CountSites, InsertSite, InsertFeed, UpdateSite,
+	MarkSite, MarkedSites, LockMarked, CountDeleted, DeleteSite string
 
 	// sql/transfer.sql
 	SealedWith, AdvanceIDs, RenumberAudit string

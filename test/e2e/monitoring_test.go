@@ -22,10 +22,10 @@ func families(text string) map[string]string {
 	return found
 }
 
-// exposed returns the metrics of a server whose newest revision has all kinds of results.
-func exposed(t *testing.T) string {
+// exposed returns the metrics of a server with some flags, whose newest revision has all kinds of results.
+func exposed(t *testing.T, flags ...string) string {
 	t.Helper()
-	s := startFresh(t)
+	s := startFresh(t, flags...)
 	s.put(t, "site", layeringPolicy("lp")+sizes()+widget("w1", "{size: 177}")+
 		policy("p", "{name: mini-validation, expiresAfter: P1D}", own)).is(t, http.StatusOK)
 	s.report(t, 1, "mini-validation", "success")
@@ -37,13 +37,17 @@ func exposed(t *testing.T) string {
 // no others.
 func TestMonitoring(t *testing.T) {
 	t.Parallel()
-	text := exposed(t)
-	problems, err := promlint.New(strings.NewReader(text)).Lint()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, problem := range problems {
-		t.Errorf("%s: %s", problem.Metric, problem.Text)
+	text := ""
+	for _, flags := range [][]string{nil, {"--metrics-sites", "watch=yes"}} {
+		one := exposed(t, flags...)
+		problems, err := promlint.New(strings.NewReader(one)).Lint()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, problem := range problems {
+			t.Errorf("%s: %s", problem.Metric, problem.Text)
+		}
+		text += one
 	}
 	known := map[string]bool{"purser_": true} // a pattern for all of them
 	for name, kind := range families(text) {
@@ -106,5 +110,44 @@ func TestMonitoring_newestRevision(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("metrics (-want +got)\n%s", diff)
+	}
+}
+
+// Selected sites have metrics with their names, from the next scrape on, and all count by their status.
+func TestMonitoring_sites(t *testing.T) {
+	t.Parallel()
+	s := startFresh(t, "--metrics-sites", "watch=yes", "--metrics-sites", "region=eu")
+	ask := func(method, path, body string, want int) { // below a site's path, which openapi.yaml does not list
+		t.Helper()
+		got, err := s.try(t.Context(), request{method: method, path: path, body: body, header: yamlBody()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.is(t, want)
+	}
+	put := func(path, body string, want int) { ask(http.MethodPut, path, body, want) }
+	put("/sites/atl1", "labels: {watch: 'yes', region: eu}", http.StatusCreated)
+	put("/sites/bos1", "labels: {watch: 'yes'}", http.StatusCreated)
+	put("/sites/old", "labels: {watch: 'yes', region: eu}\narchived: true", http.StatusCreated)
+	for _, prefix := range []string{"", "/sites/atl1", "/sites/bos1"} {
+		put(prefix+"/api/v1.0/buckets/b/documents", layeringPolicy("lp"), http.StatusOK)
+		ask(http.MethodGet, prefix+"/api/v1.0/events", "", http.StatusOK) // numbers the events, from which statuses follow
+	}
+	text := s.get(t, "/metrics").is(t, http.StatusOK).text
+	for _, line := range []string{
+		`purser_newest_revision{site="default"} 1`, `purser_newest_revision{site="atl1"} 1`,
+		`purser_newest_revision_status{site="atl1",status="success"} 1`,
+		`purser_metrics_sites{state="selected"} 2`, `purser_metrics_sites{state="shown"} 2`, "purser_database_up 1",
+		`purser_claims{site="atl1",state="open"} 0`,
+		`purser_sites{status="archived"} 1`, `purser_sites{status="success"} 3`, `purser_sites{status="unknown"} 0`,
+	} {
+		if !strings.Contains(text, "\n"+line+"\n") {
+			t.Errorf("no line %s", line)
+		}
+	}
+	for _, name := range []string{"bos1", "old"} {
+		if strings.Contains(text, name) {
+			t.Errorf("there are metrics of %s", name)
+		}
 	}
 }

@@ -1,4 +1,5 @@
--- Statements about sites themselves. Over all sites are SiteNames, InsertSite, which counts them, and MarkedSites.
+-- Statements about sites themselves. Over all sites are SiteNames, SitesWithLabels, CountSites,
+-- InsertSite, which counts them, and MarkedSites.
 
 -- name: SettingsOf
 SELECT labels, max_documents, max_changes, keep, archived_at IS NOT NULL, deleted IS NOT NULL FROM sites
@@ -18,6 +19,19 @@ WHERE s.site = :site;
 
 -- name: SiteNames
 SELECT site FROM sites WHERE deleted IS NULL ORDER BY site;
+
+-- name: SitesWithLabels
+-- selects the default site and those that have labels, unless they are archived, and how many there are.
+SELECT site, count(*) OVER () FROM sites
+WHERE deleted IS NULL AND archived_at IS NULL AND (site = :default OR labels @> :labels)
+ORDER BY site <> :default, site LIMIT :most;
+
+-- name: CountSites
+-- counts the sites by the verdict on the newest revision, which is unknown if there is none (yet); archived ones apart.
+SELECT CASE WHEN s.archived_at IS NOT NULL THEN 'archived'
+	WHEN f.judged = s.head AND (f.due IS NULL OR f.due >= now()) AND f.status <> '' THEN f.status ELSE 'unknown' END AS status,
+	count(*)
+FROM sites s JOIN feeds f ON f.site = s.site WHERE s.deleted IS NULL GROUP BY 1;
 
 -- name: InsertSite
 -- makes a site unless there is one of the name, or :most already. Its epoch is that with which the first site began.
