@@ -253,7 +253,7 @@ func (s *server) forged(w http.ResponseWriter, r *http.Request) {
 // errForged refuses a request made by a page of another site.
 var errForged = &refusal{
 	Status:  http.StatusForbidden,
-	Message: "The request came from another site's page, and was not carried out. Open the page here and try again.",
+	Message: "The request came from a page of another web site, and was refused. Open the page here and try again.",
 }
 
 // nameOf returns the name of a user.
