@@ -22,7 +22,7 @@ BENCHFLAGS =
 FUZZTIME   = 10s
 LAWCHECKS  = 1000
 
-.PHONY: help run test test-packages test-sequential test-measuring test-server bench lint lint-openapi lint-alerts lint-chart clients fmt faults fuzz server build install dist schema need-go need-run need-test
+.PHONY: help run test test-packages test-sequential test-measuring test-server test-site bench lint lint-openapi lint-alerts lint-chart clients fmt faults fuzz server build install dist schema need-go need-run need-test
 
 help: ## list these targets (the default)
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -58,6 +58,13 @@ test-measuring:
 # Many of them wait, so more run at a time than there may be processors.
 test-server:
 	$(GOTEST) -parallel 3 $(TESTFLAGS) ./test/e2e
+	PURSER_TEST_SITE=x $(GOTEST) -parallel 3 -rapid.checks 5 -run $(BELOW) $(TESTFLAGS) ./test/e2e
+
+# Those that also run below /sites/x in make test: the routes, rights, secrets, events and links.
+BELOW = '^Test(Laws|Laws_secrets|Access_everyRuleOfEveryRoute|Access_nobody|Audit.*|Buckets.*|Events|Events_secrets|Secrets|Selection_publicPages|Wait.*|Purser|Concurrent.*)$$'
+
+test-site: need-test ## the tests of the built server below /sites/x, beside a site with the same names (TESTFLAGS)
+	PURSER_TEST_SITE=x $(WITH_POSTGRES) $(GOTEST) -parallel 3 $(TESTFLAGS) ./test/e2e
 
 # In .ci/run each fault occurs once (FAULTTIMES=1), which takes two minutes. The tests mostly wait, so some run
 # at the same time.

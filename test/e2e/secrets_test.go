@@ -318,7 +318,8 @@ func TestSecrets_rotation(t *testing.T) {
 	})
 	t.Run("moved", func(t *testing.T) {
 		s := startOn(t, database, "--secrets-keyset", keyset)
-		execute(t, database, `UPDATE contents c SET sealed = o.sealed FROM contents o WHERE c.sealed IS NOT NULL AND o.sealed IS NOT NULL AND c.digest < o.digest`)
+		execute(t, database, `UPDATE contents c SET sealed = o.sealed FROM contents o WHERE c.sealed IS NOT NULL AND o.sealed IS NOT NULL AND c.digest < o.digest
+			AND c.site = o.site`)
 		s.put(t, "fine", widget("w", "{x: 1}")).is(t, http.StatusOK)
 		s.get(t, "revisions/latest/rendered-documents").fails(t, http.StatusInternalServerError, "SecretUnopened", "damaged, or moved")
 		s.get(t, explainPath("latest", "acme/Widget/v1", "w")).is(t, http.StatusOK)

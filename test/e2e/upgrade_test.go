@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"purser/internal/store/storetest"
 	"purser/migrations"
 )
 
@@ -47,6 +48,7 @@ func TestUpgrade(t *testing.T) {
 			}
 			s := startOn(t, oldDatabase(t, version))
 			s.hasOldSite(t)
+			s.isDefault(t, version)
 			s.put(t, "site", oldSite()[4].body).isNames(t, "g@5")
 			s.put(t, "site", widget("new", "{size: 1}")).isNames(t, "new@6")
 			s.send(t, request{method: http.MethodPost, path: "rollback/2"}).is(t, http.StatusCreated)
@@ -89,6 +91,39 @@ func (s *server) hasOldSite(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[any]any{own: "failure", "a-validation": "success"}, got); diff != "" {
 		t.Errorf("validations of revision 1 (-want +got):\n%s", diff)
+	}
+}
+
+// isDefault checks that all there is belongs to the default site, which is as old as its first revision
+// where an earlier version did not note when it was made.
+func (s *server) isDefault(t *testing.T, version int) {
+	t.Helper()
+	conn := storetest.Connect(t, s.database)
+	for _, table := range texts(t, conn, `SELECT c.table_name::text FROM information_schema.columns c JOIN information_schema.tables t
+		USING (table_schema, table_name) WHERE table_schema = 'public' AND column_name = 'site' AND table_type = 'BASE TABLE'`) {
+		if others := texts(t, conn, "SELECT DISTINCT site FROM "+table+" WHERE site <> 'default'"); len(others) > 0 {
+			t.Errorf("the table %s has the sites %v", table, others)
+		}
+	}
+	all := s.get(t, "/sites").results(t)
+	if len(all) != 1 {
+		t.Fatalf("the sites: %v", all)
+	}
+	eventually(t, "the verdict on the newest revision is told", func() bool {
+		return s.get(t, "/sites/default").mapping(t)["status"] == "success"
+	})
+	got := s.get(t, "/sites/default").mapping(t)
+	first := s.get(t, "revisions/1").mapping(t)
+	const notes = 22
+	if version >= notes && fmt.Sprint(got["createdAt"]) < fmt.Sprint(first["createdAt"]) {
+		first["createdAt"] = got["createdAt"]
+	}
+	want := []any{"default", 5, first["createdAt"], false}
+	if diff := cmp.Diff(want, []any{got["name"], got["revision"], got["createdAt"], got["archived"]}); diff != "" {
+		t.Errorf("the site (-want +got):\n%s", diff)
+	}
+	if told := texts(t, conn, "SELECT status FROM feeds"); len(told) != 1 || told[0] != "success" {
+		t.Errorf("the verdict on the newest revision is %q", told)
 	}
 }
 
