@@ -15,7 +15,7 @@ func TestAllSites_commands(t *testing.T) {
 		p.does(t, "push", "policies", "policy.yaml", "--site", site)
 	}
 	p.run(t, "claims", "--all-sites").exits(t, 0, "atl1", "bos1", "open")
-	p.does(t, "results", "waive", "a-validation", "--for", "PT1H", "-m", "the lab is closed", "--site", "bos1")
+	p.does(t, "waive", "a-validation", "latest", "--for", "1h", "-m", "the lab is closed", "--site", "bos1")
 	p.run(t, "waivers", "--all-sites").exits(t, 0, "bos1", "the lab is closed")
 	for range 2 {
 		p.run(t, "work", "--all-sites", "--once", "--wait", "30s", "a-validation", "--", "sh", "-c",
