@@ -121,7 +121,7 @@ func (s *server) listWorkEverywhere(w http.ResponseWriter, r *http.Request) erro
 	if _, err := s.at(r).Feed.NumberEvents(r.Context()); err != nil { // which may open work
 		return fmt.Errorf("number events: %w", err)
 	}
-	found, more, err := s.Everywhere.WorkOf(r.Context(), among, page)
+	found, more, err := s.Everywhere.WorkOfSites(r.Context(), among, page)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (s *server) listWaiversEverywhere(w http.ResponseWriter, r *http.Request) e
 	if err != nil {
 		return err
 	}
-	found, err := s.questions(r).WaiversOf(r.Context(), s.Everywhere, among, page, active)
+	found, err := s.questions(r).WaiversOfSites(r.Context(), s.Everywhere, among, page, active)
 	if err != nil {
 		return err
 	}

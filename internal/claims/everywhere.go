@@ -12,9 +12,9 @@ type Everywhere interface {
 	// FindWork finds a site with work for a worker. Concurrent calls share a statement, of which there are a few a second
 	// at most: it tells workers apart, so that each of them can expect work there.
 	FindWork(ctx context.Context, look Look) (Found, error)
-	// WorkOf returns a page of the work of sites, or of all if among is nil, in the order of their names and then as
+	// WorkOfSites returns a page of the work of sites, or of all if among is nil, in the order of their names and then as
 	// Store.Work does. It reports whether there is more.
-	WorkOf(ctx context.Context, among []string, page queries.Page) (work []Work, more bool, err error)
+	WorkOfSites(ctx context.Context, among []string, page queries.Page) (work []Work, more bool, err error)
 }
 
 // Look is the question of a worker where there is work.

@@ -40,14 +40,14 @@ func (v View) AllWaivers(ctx context.Context, page Page, active bool) (Waivers, 
 
 // Everywhere knows the waivers of all sites.
 type Everywhere interface {
-	// WaiversOf returns a page of the waivers of sites, or of all if among is nil, or of the active ones; those that end
+	// WaiversOfSites returns a page of the waivers of sites, or of all if among is nil, or of the active ones; those that end
 	// first come first.
-	WaiversOf(ctx context.Context, among []string, page Page, active bool) (Waivers, error)
+	WaiversOfSites(ctx context.Context, among []string, page Page, active bool) (Waivers, error)
 }
 
-// WaiversOf returns a page of the waivers of sites, as Everywhere.WaiversOf does.
-func (v View) WaiversOf(ctx context.Context, all Everywhere, among []string, page Page, active bool) (Waivers, error) {
-	found, err := all.WaiversOf(ctx, among, page, active)
+// WaiversOfSites returns a page of the waivers of sites, as Everywhere.WaiversOfSites does.
+func (v View) WaiversOfSites(ctx context.Context, all Everywhere, among []string, page Page, active bool) (Waivers, error) {
+	found, err := all.WaiversOfSites(ctx, among, page, active)
 	if err != nil {
 		return found, fmt.Errorf("list waivers: %w", err)
 	}

@@ -52,8 +52,8 @@ func (d *Database) findTogether(ctx context.Context, looks []claims.Look) ([]cla
 	return all, nil
 }
 
-// WorkOf implements claims.Everywhere. It asks for one more than is wanted, which shows whether there are more.
-func (d *Database) WorkOf(ctx context.Context, among []string, page queries.Page) (
+// WorkOfSites implements claims.Everywhere. It asks for one more than is wanted, which shows whether there are more.
+func (d *Database) WorkOfSites(ctx context.Context, among []string, page queries.Page) (
 	work []claims.Work, more bool, err error,
 ) {
 	work, err = collect(ctx, d, func(row pgx.CollectableRow) (claims.Work, error) {
@@ -68,8 +68,8 @@ func (d *Database) WorkOf(ctx context.Context, among []string, page queries.Page
 	return work, more, err
 }
 
-// WaiversOf implements queries.Everywhere. It asks for one more than is wanted, which shows whether there are more.
-func (d *Database) WaiversOf(ctx context.Context, among []string, page queries.Page, active bool) (
+// WaiversOfSites implements queries.Everywhere. It asks for one more than is wanted, which shows whether there are more.
+func (d *Database) WaiversOfSites(ctx context.Context, among []string, page queries.Page, active bool) (
 	found queries.Waivers, err error,
 ) {
 	found, err = d.waivers(ctx, stmt.WaiversOfSites, named{
