@@ -42,7 +42,7 @@ func TestMoveSite(t *testing.T) {
 	from.report(t, 3, "a-validation", "success")
 	from.tag(t, 3, "good")
 	from.put(t, "site", widget("w", "{size: 1000}")).is(t, http.StatusOK)
-	from.post(t, "revisions/4/waivers", "{validation: a-validation, reason: known, for: 24h}").is(t, http.StatusCreated)
+	from.post(t, "revisions/4/waivers", "{validation: a-validation, reason: known, for: P1D}").is(t, http.StatusCreated)
 	from.post(t, "webhooks", "{url: 'https://a.example', types: [purser.tag.set]}").is(t, http.StatusCreated)
 	from.get(t, "claims").is(t, http.StatusOK)
 	before := allAnswers(t, from)
