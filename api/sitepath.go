@@ -65,6 +65,7 @@ func (s *server) enter(r *http.Request, rule string) error {
 		return err
 	}
 	info.settings = settings
+	s.Pool.Uses(site)
 	if site != sites.Default {
 		info.services = s.Others(site)
 	}

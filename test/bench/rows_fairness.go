@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -80,10 +81,13 @@ type writing struct{ made, refused atomic.Int64 }
 // begin lets writers put bodies into the busy site, over and over, until stop is called.
 func (w *writing) begin(s *server, writers int, bodies [][]byte) (stop func()) {
 	ctx, cancel := context.WithCancel(s.ctx)
-	transport := &http.Transport{MaxIdleConnsPerHost: writers}
 	var all sync.WaitGroup
 	for i := range writers {
+		// The server tells anonymous users apart by their addresses.
+		dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(i+1))}}
+		transport := &http.Transport{DialContext: dialer.DialContext}
 		all.Go(func() {
+			defer transport.CloseIdleConnections()
 			for turn := i; ctx.Err() == nil; turn++ {
 				w.put(ctx, &http.Client{Transport: transport}, "http://"+s.address+below(busySite, documentsOf("large")),
 					bodies[turn%len(bodies)])
@@ -93,7 +97,6 @@ func (w *writing) begin(s *server, writers int, bodies [][]byte) (stop func()) {
 	return func() {
 		cancel()
 		all.Wait()
-		transport.CloseIdleConnections()
 	}
 }
 
