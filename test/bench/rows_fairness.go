@@ -45,18 +45,19 @@ func (r *run) besideWriters() {
 		bodies[version] = site.body()
 	}
 	took, change := series{}, s.changer()
-	visit := func(side string) {
-		for began := time.Now(); time.Since(began) < ofSpan*r.span; {
+	visit := func(side string, enough func() bool) {
+		for began := time.Now(); time.Since(began) < ofSpan*r.span || !enough() && time.Since(began) < patience; {
 			took.time("PUT "+side, func() { change(quietSite) })
 			took.time("status "+side, func() { s.get(below(quietSite, latest+"/status")) })
 		}
 	}
 	var load writing
 	for turn := range 1 + r.rounds {
-		visit("alone")
+		visit("alone", func() bool { return true })
 		stop := load.begin(s, writers, bodies)
 		time.Sleep(r.span)
-		visit("beside")
+		made := load.made.Load()
+		visit("beside", func() bool { return load.made.Load() > made })
 		stop()
 		s.exec("VACUUM")
 		s.exec("CHECKPOINT")
