@@ -78,6 +78,7 @@ func (s *server) enter(r *http.Request, rule string) error {
 		return err
 	}
 	info.settings = settings
+	s.Pool.Uses(site)
 	info.services = s.services(site)
 	return nil
 }

@@ -11,10 +11,11 @@ import (
 )
 
 // ForEach calls work for 0 to n-1 on all processors, with a separate meter for each goroutine, until a call returns an
-// error. A panic becomes an error of this ForEach alone.
+// error. A site that has others beside it uses half of the processors, so that theirs need not wait for one. A panic
+// becomes an error of this ForEach alone.
 func ForEach(ctx context.Context, n int, work func(m *Meter, i int) error) error {
 	const fewest = 8 // that are worth a second goroutine
-	workers := min(runtime.GOMAXPROCS(0), (n+fewest-1)/fewest)
+	workers := min(processors(ctx), (n+fewest-1)/fewest)
 	group, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64
 	for range workers {
@@ -37,4 +38,14 @@ func ForEach(ctx context.Context, n int, work func(m *Meter, i int) error) error
 		})
 	}
 	return group.Wait()
+}
+
+// processors returns how many processors one piece of work may use.
+func processors(ctx context.Context) int {
+	all := runtime.GOMAXPROCS(0)
+	if From(ctx).pool.permits.IsShared(OwnerOf(ctx).Site) {
+		const half = 2
+		return max(1, all/half)
+	}
+	return all
 }

@@ -26,6 +26,14 @@ func NewPool(permits int64, patience time.Duration) *Pool {
 	return &Pool{permits: NewShares(max(1, permits)), patience: patience}
 }
 
+// Uses notes that a site is in use: small requests, which need no permit, want a free processor, too. From now on the
+// large ones of other sites have their share, as if this one had asked for a permit (Shares).
+func (p *Pool) Uses(site string) {
+	p.permits.mu.Lock()
+	defer p.permits.mu.Unlock()
+	p.permits.ask(site)
+}
+
 // Permits returns how many large requests may run concurrently on this machine: together they use at most half of the
 // cores, or two of them, and the given number of bytes.
 func Permits(bytes int64) int64 {

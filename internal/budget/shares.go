@@ -116,6 +116,13 @@ func (s *Shares) Held() int64 {
 	return s.size - s.free
 }
 
+// IsShared reports whether a site has others beside it.
+func (s *Shares) IsShared(site string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.isShared(site)
+}
+
 func (s *Shares) claim(owner Owner, of Claim) *claim {
 	of.Weight = max(0, min(of.Weight, s.size-of.Kept))
 	return &claim{of, owner, make(chan struct{})}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -44,18 +45,19 @@ func (r *run) besideWriters() {
 		bodies[version] = site.body()
 	}
 	took, change := series{}, s.changer()
-	visit := func(side string) {
-		for began := time.Now(); time.Since(began) < ofSpan*r.span; {
+	visit := func(side string, enough func() bool) {
+		for began := time.Now(); time.Since(began) < ofSpan*r.span || !enough() && time.Since(began) < patience; {
 			took.time("PUT "+side, func() { change(quietSite) })
 			took.time("status "+side, func() { s.get(below(quietSite, latest+"/status")) })
 		}
 	}
 	var load writing
 	for turn := range 1 + r.rounds {
-		visit("alone")
+		visit("alone", func() bool { return true })
 		stop := load.begin(s, writers, bodies)
 		time.Sleep(r.span)
-		visit("beside")
+		made := load.made.Load()
+		visit("beside", func() bool { return load.made.Load() > made })
 		stop()
 		s.exec("VACUUM")
 		s.exec("CHECKPOINT")
@@ -80,10 +82,13 @@ type writing struct{ made, refused atomic.Int64 }
 // begin lets writers put bodies into the busy site, over and over, until stop is called.
 func (w *writing) begin(s *server, writers int, bodies [][]byte) (stop func()) {
 	ctx, cancel := context.WithCancel(s.ctx)
-	transport := &http.Transport{MaxIdleConnsPerHost: writers}
 	var all sync.WaitGroup
 	for i := range writers {
+		// The server tells anonymous users apart by their addresses.
+		dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(i+1))}}
+		transport := &http.Transport{DialContext: dialer.DialContext}
 		all.Go(func() {
+			defer transport.CloseIdleConnections()
 			for turn := i; ctx.Err() == nil; turn++ {
 				w.put(ctx, &http.Client{Transport: transport}, "http://"+s.address+below(busySite, documentsOf("large")),
 					bodies[turn%len(bodies)])
@@ -93,7 +98,6 @@ func (w *writing) begin(s *server, writers int, bodies [][]byte) (stop func()) {
 	return func() {
 		cancel()
 		all.Wait()
-		transport.CloseIdleConnections()
 	}
 }
 
