@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"purser/api"
 	"purser/internal/authz"
 )
 
@@ -197,16 +198,20 @@ func TestSites_access(t *testing.T) {
 // Metrics are those of the server with all sites: below the path of a site they need the right in the default one.
 func TestSites_metrics(t *testing.T) {
 	t.Parallel()
-	s := byRules(t, authz.AdminsOnly, "'deckhand:list_revisions': role:admin or role:reader-%(site)s\n"+
+	rules := rulesOf(t, authz.AdminsOnly, "'deckhand:list_revisions': role:admin or role:reader-%(site)s\n"+
 		"'deckhand:show_metrics': role:admin or role:reader-%(site)s\n")
+	s := newSite(t, func(c *api.Config) {
+		c.Access = api.Access{Authenticator: byRole{}, Rules: rules}
+		c.Others = func(string) *api.Services { return &c.Services }
+	})
 	s.putSite(t, "atl1", "{}", as("admin")...).is(t, http.StatusCreated)
 	for role, want := range map[string]int{
 		"admin": http.StatusOK, "reader-default": http.StatusOK, "reader-atl1": http.StatusForbidden,
 	} {
 		s.get(t, "/metrics", as(role)...).is(t, want)
 	}
-	s.get(t, "/sites/atl1/metrics", as("admin")...).is(t, http.StatusOK)
-	s.get(t, "/sites/atl1/metrics", as("reader-atl1")...).isFault(t, http.StatusForbidden, "HTTPForbidden", "show_metrics")
+	s.ask(t, http.MethodGet, "/sites/atl1/metrics", "", as("admin")...).is(t, http.StatusOK)
+	s.ask(t, http.MethodGet, "/sites/atl1/metrics", "", as("reader-atl1")...).isFault(t, http.StatusForbidden, "HTTPForbidden", "show_metrics")
 }
 
 func TestSites_compat(t *testing.T) {
