@@ -11,7 +11,9 @@ import (
 func TestSpread(t *testing.T) {
 	t.Parallel()
 	offers := []claims.Offer{
-		{Site: "a", Validation: "v", Works: 5}, {Site: "b", Validation: "v", Works: 1}, {Site: "b", Validation: "w", Works: 1},
+		{Site: "a", Validation: "v", Works: 5},
+		{Site: "b", Validation: "v", Works: 1},
+		{Site: "b", Validation: "w", Works: 1},
 		{Site: "c", Validation: "v", Works: 2},
 	}
 	anywhere := func(names ...string) claims.Look { return claims.Look{Names: names} }
@@ -41,7 +43,9 @@ func TestSpread(t *testing.T) {
 			offers, []claims.Look{among(in("a", "v"), in("c", "v")), among(in("a", "v"), in("c", "v"))}, 1, []string{"c", "a"},
 		},
 		"among and anywhere": {
-			offers, []claims.Look{among(in("a", "w"), in("b", "w")), anywhere("w"), among(in("c", "v")), anywhere("v")}, 0,
+			offers,
+			[]claims.Look{among(in("a", "w"), in("b", "w")), anywhere("w"), among(in("c", "v")), anywhere("v")},
+			0,
 			[]string{"b", "", "c", "a"},
 		},
 	} {

@@ -81,9 +81,11 @@ func TestSite_selected(t *testing.T) {
 			"purser_database_up 0", `purser_metrics_sites{state="selected"} 1`, `purser_metrics_sites{state="shown"} 0`,
 		}},
 		"no list": {Readings{selects(0, away), overview, work}, []string{"purser_database_up 0"}},
-		"unlabelled": {Readings{nil, overview, work}, []string{`purser_claims{state="open"} 3`, "purser_database_up 1",
+		"unlabelled": {Readings{nil, overview, work}, []string{
+			`purser_claims{state="open"} 3`, "purser_database_up 1",
 			"purser_newest_revision 7", `purser_newest_revision_status{status="failure"} 0`,
-			`purser_newest_revision_status{status="success"} 1`}},
+			`purser_newest_revision_status{status="success"} 1`,
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

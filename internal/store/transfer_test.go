@@ -387,8 +387,10 @@ func TestDatabase_ImportSite_refused(t *testing.T) {
 			tableOf(m, "sites").Rows = 2
 			all["sites/00000001"] += all["sites/00000001"]
 		}), nil, "its table sites has 2 rows"},
-		"a row too few": {changed(func(_ *sitefile.Manifest, all map[string]string) { all["tags/00000001"] = "" }), nil,
-			"its table tags has 0 rows, 1 were expected"},
+		"a row too few": {
+			changed(func(_ *sitefile.Manifest, all map[string]string) { all["tags/00000001"] = "" }), nil,
+			"its table tags has 0 rows, 1 were expected",
+		},
 		"a row twice": {changed(func(_ *sitefile.Manifest, all map[string]string) {
 			all["tags/00000001"] += all["tags/00000001"]
 		}), nil, "its table tags has rows that do not fit"},

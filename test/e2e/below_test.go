@@ -140,9 +140,13 @@ func decoys() []request {
 	return append(requests,
 		request{method: post, path: "revisions/1/tags/t", body: "{by: " + decoy + "}"},
 		request{method: post, path: "revisions/2/tags/site", body: "{by: " + decoy + "}"},
-		request{method: post, path: "revisions/1/validations/a-validation",
-			body: "{status: failure, validator: {name: " + decoy + ", version: '1'}}"},
-		request{method: post, path: "revisions/6/validations/b-validation",
-			body: "{status: failure, validator: {name: " + decoy + ", version: '1'}}"},
+		request{
+			method: post, path: "revisions/1/validations/a-validation",
+			body: "{status: failure, validator: {name: " + decoy + ", version: '1'}}",
+		},
+		request{
+			method: post, path: "revisions/6/validations/b-validation",
+			body: "{status: failure, validator: {name: " + decoy + ", version: '1'}}",
+		},
 	)
 }
