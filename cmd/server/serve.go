@@ -63,8 +63,8 @@ type serveCommand struct {
 
 // Validate checks flags that kong cannot check one by one.
 func (c *serveCommand) Validate() error {
-	return errors.Join(c.checkPublicURL(), c.validateDefaults(), c.validateMetrics(), c.authFlags.validate(), c.tlsFlags.validate(),
-		c.validatePages(), c.limitFlags.validate(), c.webhookFlags.validate())
+	return errors.Join(c.checkPublicURL(), c.validateDefaults(), c.validateMetrics(), c.authFlags.validate(),
+		c.tlsFlags.validate(), c.validatePages(), c.limitFlags.validate(), c.webhookFlags.validate())
 }
 
 func (c *serveCommand) validateDefaults() error {
