@@ -271,7 +271,8 @@ func (l links) claim(w claims.Work) wire.Claim {
 	}
 	query := url.Values{"revision-stamp": {w.Stamp.String()}, claimParameter: {string(w.Token)}}
 	return wire.Claim{
-		ID: string(w.Token), Site: w.Site, Revision: w.Revision, Stamp: w.Stamp.String(), Validation: w.Validation, Attempt: w.Attempt,
+		ID: string(w.Token), Site: w.Site, Revision: w.Revision, Stamp: w.Stamp.String(), Validation: w.Validation,
+		Attempt:   w.Attempt,
 		ExpiresAt: wire.TimeText(w.ExpiresAt), Progress: wire.Optional(w.Progress),
 		Documents: l.revisionURL(w.Revision) + "/rendered-documents",
 		Result:    l.validationURL(w.Revision, w.Validation) + "?" + query.Encode(),
@@ -295,8 +296,9 @@ func (s *server) claimOf(r *http.Request) (string, error) {
 // workView returns the view of work in a list.
 func workView(w claims.Work) wire.Work {
 	return wire.Work{
-		Site: w.Site, Revision: w.Revision, Stamp: w.Stamp.String(), Validation: w.Validation, State: string(w.State), Attempt: w.Attempt,
-		Worker: wire.Optional(w.Worker), User: wire.Optional(w.User), Since: wire.TimeText(w.Since),
+		Site: w.Site, Revision: w.Revision, Stamp: w.Stamp.String(), Validation: w.Validation, State: string(w.State),
+		Attempt: w.Attempt,
+		Worker:  wire.Optional(w.Worker), User: wire.Optional(w.User), Since: wire.TimeText(w.Since),
 		ExpiresAt: wire.TimeText(w.ExpiresAt), Progress: wire.Optional(w.Progress),
 		RequestedAt: wire.TimeText(w.Requested), Reason: wire.Optional(w.Reason),
 	}

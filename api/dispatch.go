@@ -107,5 +107,6 @@ func errNoRoute(r *http.Request) error {
 		hint = "schemas belong to a revision: " + v1 + "/revisions/{revision}/schemas lists them, and " +
 			v1 + "/revisions/{revision}/schemas/{namespace}/{kind}/{version}/docs is a page about one"
 	}
-	return hintedFault(fault.NotFound, "HTTPRouteNotFound", "There is nothing at "+infoOf(r).prefix+r.URL.Path+"; "+hint+".")
+	at := infoOf(r).prefix + r.URL.Path
+	return hintedFault(fault.NotFound, "HTTPRouteNotFound", "There is nothing at "+at+"; "+hint+".")
 }

@@ -10,7 +10,7 @@ import (
 	"purser/internal/authz"
 	"purser/internal/events"
 	"purser/internal/feed"
-	"purser/internal/sites"
+	"purser/internal/revisions"
 	"purser/internal/wire"
 	"purser/internal/words"
 )
@@ -46,7 +46,7 @@ func isEmpty(page feed.Page) bool { return len(page.Events) == 0 && !page.More }
 func eventsOf(all []events.Event, site string, viewer authz.Viewer) []events.Cloud {
 	views := make([]events.Cloud, len(all))
 	for i, event := range all {
-		views[i] = event.Cloud(sites.Path(site), viewer)
+		views[i] = event.Cloud(revisions.SitePath(site), viewer)
 	}
 	return views
 }

@@ -194,8 +194,8 @@ func methodLabel(method string) string {
 	return otherMethod
 }
 
-// routing returns the context in which chi routes a request, without the prefix of a site: by its escaped path, so that each part is unescaped once,
-// and without one trailing slash.
+// routing returns the context in which chi routes a request, without the prefix of a site: by its escaped path, so that
+// each part is unescaped once, and without one trailing slash.
 func routing(method string, at *url.URL) *chi.Context {
 	to := chi.NewRouteContext()
 	to.RoutePath = at.EscapedPath()

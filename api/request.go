@@ -150,6 +150,8 @@ func (i *requestInfo) note(text string) { i.notes = append(i.notes, text) }
 // copied returns a record for work that may outlive the request.
 func (i *requestInfo) copied() *requestInfo {
 	return &requestInfo{
-		site: i.site, prefix: i.prefix, everywhere: i.everywhere, settings: i.settings, services: i.services, id: i.id, caller: i.caller, viewer: i.viewer, rule: i.rule, parameters: i.parameters, pinned: i.pinned,
+		site: i.site, prefix: i.prefix, everywhere: i.everywhere, settings: i.settings,
+		services: i.services, id: i.id, caller: i.caller, viewer: i.viewer, rule: i.rule, parameters: i.parameters,
+		pinned: i.pinned,
 	}
 }

@@ -55,8 +55,8 @@ func (s *server) at(r *http.Request) *Services {
 	return &s.Services
 }
 
-// enter opens the site that a request of a known caller is about. Faults: NotFound if there is no such site or the caller
-// has no right there, which are answered alike; Conflict if the request would change an archived site.
+// enter opens the site that a request of a known caller is about. Faults: NotFound if there is no such site or the
+// caller has no right there, which are answered alike; Conflict if the request would change an archived site.
 func (s *server) enter(r *http.Request, rule string) error {
 	info, site := infoOf(r), siteOf(r)
 	if s.Sites == nil {
@@ -100,8 +100,8 @@ func (s *server) hasRights(r *http.Request, rule string) bool {
 	return len(passed)+len(depending) > 0
 }
 
-// enterPublic is enter for a request that needs no caller. One that names no caller, or names it wrongly, is answered as
-// if the site existed: who has no rights must not learn whether it does.
+// enterPublic is enter for a request that needs no caller. One that names no caller, or names it wrongly, is answered
+// as if the site existed: who has no rights must not learn whether it does.
 func (s *server) enterPublic(r *http.Request) error {
 	if infoOf(r).prefix == "" {
 		return nil

@@ -152,8 +152,8 @@ func (s *server) maySee(r *http.Request, site string) bool {
 	return s.decide(r, authz.ListRevisions, authz.Target{Site: site}) == authz.Allowed
 }
 
-// sitesWith returns the names of the sites in which the caller passes a rule, nil for all. It looks at each only if that
-// depends on the site.
+// sitesWith returns the names of the sites in which the caller passes a rule, nil for all. It looks at each only if
+// that depends on the site.
 func (s *server) sitesWith(r *http.Request, rule string) ([]string, error) {
 	if !slices.Contains(s.Access.Rules.Policy().Attributes(rule), "site") {
 		if s.decide(r, rule, authz.Target{Site: sites.Default}) == authz.Allowed {

@@ -9,7 +9,7 @@ import (
 
 	"purser/internal/events"
 	"purser/internal/feed"
-	"purser/internal/sites"
+	"purser/internal/revisions"
 )
 
 const (
@@ -113,7 +113,7 @@ func (s eventStream) comment(text string) error { return s.send([]byte(": " + te
 func (s eventStream) events(all []events.Event) error {
 	var out []byte
 	for _, event := range all {
-		view := event.Cloud(sites.Path(siteOf(s.request)), infoOf(s.request).viewer)
+		view := event.Cloud(revisions.SitePath(siteOf(s.request)), infoOf(s.request).viewer)
 		text, err := json.Marshal(view) // without line breaks
 		if err != nil {
 			return fmt.Errorf("write an event: %w", err)

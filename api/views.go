@@ -89,8 +89,8 @@ func validationViews(judged []validations.Judged) []wire.Validation {
 	return views
 }
 
-// judgedViews is validationViews with the reasons of what is not a success, and the results of others that tell more than
-// their status. required are the requirements that were judged; nil if there is no policy.
+// judgedViews is validationViews with the reasons of what is not a success, and the results of others that tell more
+// than their status. required are the requirements that were judged; nil if there is no policy.
 func (l links) judgedViews(judged []validations.Judged, required []validations.Requirement) []wire.Validation {
 	views := make([]wire.Validation, 0, len(judged))
 	for i, j := range judged {

@@ -72,7 +72,8 @@ func (f limitFlags) document() document.Limits {
 // bounds returns the bounds of the API. The bounds per user are left out if all callers are anonymous.
 func (f limitFlags) bounds(anonymous bool) api.Bounds {
 	bounds := api.Bounds{
-		Rate: f.RequestRate, Changes: f.SiteChanges, Keep: int64(f.SiteKeep), Ingests: f.UserIngests, Memory: int64(*f.IngestMemory),
+		Rate: f.RequestRate, Changes: f.SiteChanges, Keep: int64(f.SiteKeep), Ingests: f.UserIngests,
+		Memory:   int64(*f.IngestMemory),
 		Patience: f.ReadTimeout, Writing: f.WriteTimeout,
 	}
 	if anonymous {

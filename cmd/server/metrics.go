@@ -11,6 +11,7 @@ import (
 	"purser/internal/budget"
 	"purser/internal/metrics"
 	"purser/internal/queries"
+	"purser/internal/sites"
 	"purser/internal/store"
 )
 
@@ -25,7 +26,7 @@ func (c *serveCommand) validateMetrics() error {
 func (c *serveCommand) measureSites(registry *prometheus.Registry, pool *budget.Pool, db *store.Database,
 	at func(site string) *api.Services,
 ) {
-	readings := metrics.Readings{Overview: func(ctx context.Context, site string) (queries.Overview, error) {
+	readings := metrics.Readings{Default: sites.Default, Overview: func(ctx context.Context, site string) (queries.Overview, error) {
 		return at(site).Queries.For(authz.Viewer{}).Overview(ctx)
 	}}
 	if c.Compat != "deckhand" {

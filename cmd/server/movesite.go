@@ -103,8 +103,8 @@ func (c *importCommand) Run(ctx context.Context, stdin input, stderr io.Writer) 
 	return interrupted(ctx, err, "nothing was imported")
 }
 
-// keys returns a function that reports whether the keyset has a key. Unlike a server, an import makes no keyset: it would
-// be in the way of the right one.
+// keys returns a function that reports whether the keyset has a key. Unlike a server, an import makes no keyset: it
+// would be in the way of the right one.
 func (c *importCommand) keys(ctx context.Context, log *slog.Logger) (has func(uint32) bool, err error) {
 	flags := c.keysetFlags
 	flags.SecretsKeyset = cmp.Or(flags.SecretsKeyset, c.defaultKeyset())
@@ -141,7 +141,8 @@ func operator() string {
 	return "operator"
 }
 
-// interrupted returns the error to end with: one that is not taken for a server that was stopped, and says what is there.
+// interrupted returns the error to end with: one that is not taken for a server that was stopped, and says what is
+// there.
 func interrupted(ctx context.Context, err error, outcome string) error {
 	switch {
 	case err == nil:

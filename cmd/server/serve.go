@@ -63,8 +63,8 @@ type serveCommand struct {
 
 // Validate checks flags that kong cannot check one by one.
 func (c *serveCommand) Validate() error {
-	return errors.Join(c.checkPublicURL(), c.validateDefaults(), c.validateMetrics(), c.authFlags.validate(), c.tlsFlags.validate(),
-		c.validatePages(), c.limitFlags.validate(), c.webhookFlags.validate())
+	return errors.Join(c.checkPublicURL(), c.validateDefaults(), c.validateMetrics(), c.authFlags.validate(),
+		c.tlsFlags.validate(), c.validatePages(), c.limitFlags.validate(), c.webhookFlags.validate())
 }
 
 func (c *serveCommand) validateDefaults() error {
@@ -193,6 +193,26 @@ func (c *serveCommand) serveFrom(ctx context.Context, url string, l listeners, a
 	return group.Wait()
 }
 
+// services returns what changes and answers questions about the default site.
+func (c *serveCommand) services(kept *store.Store, keyset changes.Vault, registry *prometheus.Registry) (
+	service *changes.Service, questions *queries.Service,
+) {
+	engine := validations.NewEngine(validations.Options{
+		Extensions: []validations.Extension{propertygroups.Extension{}}, AssertFormats: c.AssertFormats,
+	})
+	rendered := cache.New[changes.RenderKey, changes.Rendering](c.cacheSize())
+	service = changes.NewService(changes.Config{
+		Site: sites.Default, Store: kept, Engine: engine, Limits: c.document(), SiteDocuments: c.SiteDocuments,
+		ClientVersions: c.ClientVersion, Vault: keyset,
+		Rendered: rendered, Documents: changes.NewDocumentCache(2 * c.cacheSize()), DefaultValidations: c.defaults(),
+		Compat: c.Compat == "deckhand", Now: time.Now, Observe: metrics.Phases(registry),
+	})
+	questions = queries.NewService(queries.Config{
+		Store: kept, Renderer: service.Renderer(), Rendered: rendered, DefaultValidations: c.defaults(),
+	})
+	return service, questions
+}
+
 // handler migrates the database and returns the handler of the API, and a function that closes its resources.
 func (c *serveCommand) handler(ctx context.Context, url string, report func(*fault.Fault),
 	admission api.Access, pages web.Config, seen observers,
@@ -216,20 +236,8 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	if err != nil {
 		return nil, nil, err
 	}
-	engine := validations.NewEngine(validations.Options{
-		Extensions: []validations.Extension{propertygroups.Extension{}}, AssertFormats: c.AssertFormats,
-	})
-	rendered := cache.New[changes.RenderKey, changes.Rendering](c.cacheSize())
 	kept := db.Site(sites.Default)
-	service := changes.NewService(changes.Config{
-		Site: sites.Default, Store: kept, Engine: engine, Limits: c.document(), SiteDocuments: c.SiteDocuments,
-		ClientVersions: c.ClientVersion, Vault: keyset,
-		Rendered: rendered, Documents: changes.NewDocumentCache(2 * c.cacheSize()), DefaultValidations: c.defaults(),
-		Compat: c.Compat == "deckhand", Now: time.Now, Observe: metrics.Phases(seen.registry),
-	})
-	questions := queries.NewService(queries.Config{
-		Store: kept, Renderer: service.Renderer(), Rendered: rendered, DefaultValidations: c.defaults(),
-	})
+	service, questions := c.services(kept, keyset, seen.registry)
 	events := feed.New(feed.Config{
 		Store: db, Defaults: c.defaults(), Keep: time.Duration(c.EventsKeep), MaxWaits: c.MaxWaits, Log: seen.log,
 		Always: len(c.WebhookAllow) > 0,

@@ -287,7 +287,8 @@ func play(ctx context.Context, t *rapid.T, size int64, all []step, site func(str
 			s.release(names[step.release%len(names)])
 			continue
 		}
-		s.claim(fmt.Sprintf("%02d", i), budget.Owner{User: step.user, Site: site(step.site)}, step.claim)
+		owner := budget.Owner{User: step.user, Site: site(step.site)}
+		s.claim(fmt.Sprintf("%02d", i), owner, step.claim) //nolint:contextcheck // the scene has it
 	}
 	for len(s.held) > 0 {
 		s.release(s.names()[0])

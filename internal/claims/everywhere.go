@@ -77,8 +77,8 @@ func takeFirst(left map[SiteName]int, name string, queue []string) (site string,
 	return "", nil
 }
 
-// takeAmong takes work from the first of some sites that has any left, beginning at the turn. It returns the site, empty
-// for none.
+// takeAmong takes work from the first of some sites that has any left, beginning at the turn. It returns the site,
+// empty for none.
 func takeAmong(left map[SiteName]int, among []SiteName, turn int) string {
 	for i := range among {
 		if at := among[(turn+i)%len(among)]; left[at] > 0 {

@@ -115,8 +115,8 @@ type pass struct {
 	err    error
 }
 
-// NumberEvents numbers all events of the site that were committed before the call, and returns the number of the newest.
-// Of all sites it does so as far as it gets within a second, and returns no number.
+// NumberEvents numbers all events of the site that were committed before the call, and returns the number of the
+// newest. Of all sites it does so as far as it gets within a second, and returns no number.
 func (s Site) NumberEvents(ctx context.Context) (newest int64, err error) {
 	p := s.join(ctx)
 	select {

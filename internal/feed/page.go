@@ -8,7 +8,7 @@ import (
 
 	"purser/internal/events"
 	"purser/internal/fault"
-	"purser/internal/sites"
+	"purser/internal/revisions"
 )
 
 // Page is a page of events.
@@ -87,7 +87,7 @@ func (s Site) forgotten(after int64, found Found) error {
 		"for all that are kept, or since=now", after, found.Oldest)
 	gone.Metadata = map[string]any{
 		"oldest": strconv.FormatInt(found.Oldest, 10), "newest": strconv.FormatInt(found.Newest, 10),
-		"restart": sites.Path(s.name) + "/api/v1.0/revisions",
+		"restart": revisions.SitePath(s.name) + "/api/v1.0/revisions",
 	}
 	return gone
 }

@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -90,46 +89,72 @@ const (
 
 // Run looks for events and wakes waits until ctx ends.
 func (f *Feed) Run(ctx context.Context) {
-	idle, everything := time.After(idleEvery), true // a killed server may have left some
-	var looked, due time.Time
-	own := map[string]bool{} // sites with commits of this server
-	failing := false
+	r := rounds{Feed: f, own: map[string]bool{}, everything: true} // a killed server may have left some
+	idle := time.After(idleEvery)
 	for ctx.Err() == nil {
-		var poll <-chan time.Time
-		waited, all := f.waited()
-		if len(waited) > 0 || f.Always {
-			looked = time.Now()
-			err := f.look(ctx, func(site string) bool { return all || f.Always || waited[site] })
-			if err == nil && looked.Sub(due) >= dueEvery {
-				due = looked
-				err = f.numberDue(ctx)
-			}
-			failing = f.report(ctx, err, failing)
-			poll = time.After(pollEvery)
-			if len(waited) == 0 || err != nil {
-				poll = time.After(pauseAfter)
-			}
-		}
+		poll := r.lookForWaits(ctx)
 		select {
 		case <-ctx.Done():
 		case <-f.arrived:
+			r.rest(ctx)
 		case <-poll:
 		case <-idle:
-			err := f.catchUp(ctx, own, everything)
-			failing = f.report(ctx, err, failing)
-			idle, everything, own = nil, false, map[string]bool{}
+			r.catchUp(ctx)
+			idle = nil
 		case <-f.Store.Committed():
 			for _, site := range f.Store.Changed() {
-				own[site] = true
+				r.own[site] = true
 			}
 			if idle == nil {
 				idle = time.After(idleEvery)
 			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(time.Until(looked.Add(restBetween))):
-			}
+			r.rest(ctx)
 		}
+	}
+}
+
+// rounds are the looks of Run.
+type rounds struct {
+	*Feed
+
+	own         map[string]bool // the sites with commits of this server since it caught up
+	everything  bool            // it catches up with all sites
+	looked, due time.Time       // when it looked last, and when for verdicts that are due
+	failing     bool
+}
+
+// lookForWaits looks for news if somebody waits or webhooks do. It returns a channel that receives when that is to be
+// done again; nil if nobody waits.
+func (r *rounds) lookForWaits(ctx context.Context) (again <-chan time.Time) {
+	waited, all := r.waited()
+	if len(waited) == 0 && !r.Always {
+		return nil
+	}
+	r.looked = time.Now()
+	err := r.look(ctx, func(site string) bool { return all || r.Always || waited[site] })
+	if err == nil && r.looked.Sub(r.due) >= dueEvery {
+		r.due = r.looked
+		err = r.numberDue(ctx)
+	}
+	r.failing = r.report(ctx, err, r.failing)
+	if len(waited) == 0 || err != nil {
+		return time.After(pauseAfter)
+	}
+	return time.After(pollEvery)
+}
+
+// catchUp numbers the events of this server's commits, or all that wait.
+func (r *rounds) catchUp(ctx context.Context) {
+	err := r.look(ctx, func(site string) bool { return r.everything || r.own[site] })
+	r.failing = r.report(ctx, err, r.failing)
+	r.own, r.everything = map[string]bool{}, false
+}
+
+// rest waits until the next look may be.
+func (r *rounds) rest(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Until(r.looked.Add(restBetween))):
 	}
 }
 
@@ -168,11 +193,6 @@ func (f *Feed) numberDue(ctx context.Context) error {
 		return err
 	}
 	return f.numberAll(ctx, due)
-}
-
-// catchUp numbers the events of this server's commits, or all that wait.
-func (f *Feed) catchUp(ctx context.Context, own map[string]bool, everything bool) error {
-	return f.look(ctx, func(site string) bool { return everything || own[site] })
 }
 
 // NumberSites numbers the events of all sites that were committed before the call, and the changes of verdicts that are
@@ -219,7 +239,9 @@ func (f *Feed) numberAll(ctx context.Context, sites []string) error {
 	for _, p := range passes {
 		select {
 		case <-p.done:
-			first = cmp.Or(first, p.err)
+			if first == nil {
+				first = p.err
+			}
 		case <-ctx.Done():
 		}
 	}

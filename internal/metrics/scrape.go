@@ -8,7 +8,6 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/queries"
-	"purser/internal/sites"
 )
 
 // patience is how long a scrape waits for the database. Prometheus' own timeout is ten seconds by default.
@@ -43,7 +42,7 @@ func (s *site) scrape() (scraped, error) {
 	return s.shared.Do(ctx, struct{}{}, func(ctx context.Context) (found scraped, size int, err error) {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
-		names := []string{sites.Default}
+		names := []string{s.Default}
 		if s.Select != nil {
 			if names, found.selected, err = s.Select(ctx); err != nil {
 				return found, 0, err

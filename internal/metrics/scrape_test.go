@@ -15,8 +15,10 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/queries"
-	"purser/internal/sites"
 )
+
+// first is the default site.
+const first = "default"
 
 // numbered returns a revision.
 func numbered(id int64) (o queries.Overview) {
@@ -47,7 +49,7 @@ func TestSite_selected(t *testing.T) {
 	away := errors.New("away")
 	overview := func(_ context.Context, site string) (queries.Overview, error) {
 		switch site {
-		case sites.Default:
+		case first:
 			return numbered(7), nil
 		case "a":
 			return queries.Overview{}, nil
@@ -67,21 +69,21 @@ func TestSite_selected(t *testing.T) {
 		readings Readings
 		want     []string
 	}{
-		"sites": {Readings{selects(9, nil, sites.Default, "a", "b"), overview, work}, []string{
+		"sites": {Readings{first, selects(9, nil, first, "a", "b"), overview, work}, []string{
 			`purser_claims{site="b",state="open"} 3`, `purser_claims{site="default",state="open"} 3`, "purser_database_up 1",
 			`purser_metrics_sites{state="selected"} 9`, `purser_metrics_sites{state="shown"} 2`,
 			`purser_newest_revision{site="a"} 0`, `purser_newest_revision{site="default"} 7`,
 			`purser_newest_revision_status{site="default",status="failure"} 0`,
 			`purser_newest_revision_status{site="default",status="success"} 1`,
 		}},
-		"none": {Readings{selects(0, nil), overview, work}, []string{
+		"none": {Readings{first, selects(0, nil), overview, work}, []string{
 			"purser_database_up 1", `purser_metrics_sites{state="selected"} 0`, `purser_metrics_sites{state="shown"} 0`,
 		}},
-		"none that can be read": {Readings{selects(1, nil, "b"), overview, nil}, []string{
+		"none that can be read": {Readings{first, selects(1, nil, "b"), overview, nil}, []string{
 			"purser_database_up 0", `purser_metrics_sites{state="selected"} 1`, `purser_metrics_sites{state="shown"} 0`,
 		}},
-		"no list": {Readings{selects(0, away), overview, work}, []string{"purser_database_up 0"}},
-		"unlabelled": {Readings{nil, overview, work}, []string{
+		"no list": {Readings{first, selects(0, away), overview, work}, []string{"purser_database_up 0"}},
+		"unlabelled": {Readings{first, nil, overview, work}, []string{
 			`purser_claims{state="open"} 3`, "purser_database_up 1",
 			"purser_newest_revision 7", `purser_newest_revision_status{status="failure"} 0`,
 			`purser_newest_revision_status{status="success"} 1`,

@@ -19,6 +19,7 @@ const maxNames, maxName, otherName = 50, 128, "other"
 
 // Readings reads what metrics show of sites.
 type Readings struct {
+	Default string // the name of the default site
 	// Select returns the sites that have metrics with their names as a label, and how many there would be without a
 	// limit. If it is nil, only the default site has metrics, without that label.
 	Select func(context.Context) (names []string, selected int, err error)
@@ -30,7 +31,8 @@ type Readings struct {
 }
 
 // Site registers metrics of sites: of the newest revision and its verdict, and of the work of validators. Concurrent
-// scrapes share the readings, with a budget from the pool for each site. If they fail, the scrape has all other metrics.
+// scrapes share the readings, with a budget from the pool for each site. If they fail, the scrape has all other
+// metrics.
 func Site(registry *prometheus.Registry, pool *budget.Pool, readings Readings) {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		if readings.Select != nil {
@@ -78,7 +80,8 @@ type site struct {
 // Describe implements prometheus.Collector.
 func (s *site) Describe(ch chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{
-		s.up, s.sites, s.newest, s.createdAt, s.status, s.findings, s.validation, s.postedAt, s.expiresAt, s.waivers, s.claims,
+		s.up, s.sites, s.newest, s.createdAt, s.status, s.findings, s.validation, s.postedAt, s.expiresAt, s.waivers,
+		s.claims,
 	} {
 		ch <- desc
 	}

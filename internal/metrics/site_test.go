@@ -18,7 +18,6 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/queries"
-	"purser/internal/sites"
 	"purser/internal/validations"
 )
 
@@ -51,8 +50,9 @@ func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) 
 func registryOf(read func(context.Context) (queries.Overview, error)) *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	Site(registry, budget.NewPool(1, time.Minute), Readings{
+		Default: first,
 		Overview: func(ctx context.Context, site string) (queries.Overview, error) {
-			if site != sites.Default {
+			if site != first {
 				return queries.Overview{}, fmt.Errorf("not asked for: %s", site)
 			}
 			return read(ctx)

@@ -8,8 +8,8 @@ import (
 	"purser/internal/cache"
 )
 
-// Sites registers the number of sites by their status, which read returns. Concurrent scrapes share one call of read. If
-// it fails, the scrape has all other metrics.
+// Sites registers the number of sites by their status, which read returns. Concurrent scrapes share one call of read.
+// If it fails, the scrape has all other metrics.
 func Sites(registry *prometheus.Registry, read func(context.Context) (map[string]int, error)) {
 	registry.MustRegister(&counted{
 		read: read, shared: cache.New[struct{}, map[string]int](0),

@@ -154,8 +154,8 @@ func (v View) count(ctx context.Context, shown revisions.RevisionStatus, outcome
 		return Counts{Numbers: map[Counted]Number{}}, nil
 	}
 	return v.counted(ctx, shown, countsKey{
-		site: v.renderer.Site, revision: shown.ID, stamp: shown.Stamp, viewer: v.viewer, judged: digestOf(judged, outcomes), look: look,
-		failuresOnly: failuresOnly,
+		site: v.renderer.Site, revision: shown.ID, stamp: shown.Stamp, viewer: v.viewer, judged: digestOf(judged, outcomes),
+		look: look, failuresOnly: failuresOnly,
 	})
 }
 

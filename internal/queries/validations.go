@@ -359,7 +359,9 @@ func (v View) joined(ctx context.Context, revision revisions.Revision) (json.Raw
 
 // clientVersions returns the client versions that a revision was judged with.
 func (v View) clientVersions(ctx context.Context, revision revisions.Revision) (validations.ClientVersions, error) {
-	documents, err := v.unrendered(ctx, changes.RenderKey{Site: v.renderer.Site, Revision: revision.ID, Stamp: revision.Stamp})
+	documents, err := v.unrendered(ctx, changes.RenderKey{
+		Site: v.renderer.Site, Revision: revision.ID, Stamp: revision.Stamp,
+	})
 	if err != nil {
 		return validations.ClientVersions{}, err
 	}

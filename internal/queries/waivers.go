@@ -40,13 +40,15 @@ func (v View) AllWaivers(ctx context.Context, page Page, active bool) (Waivers, 
 
 // Everywhere knows the waivers of all sites.
 type Everywhere interface {
-	// WaiversOfSites returns a page of the waivers of sites, or of all if among is nil, or of the active ones; those that end
-	// first come first.
+	// WaiversOfSites returns a page of the waivers of sites, or of all if among is nil, or of the active ones; those that
+	// end first come first.
 	WaiversOfSites(ctx context.Context, among []string, page Page, active bool) (Waivers, error)
 }
 
 // WaiversOfSites returns a page of the waivers of sites, as Everywhere.WaiversOfSites does.
-func (v View) WaiversOfSites(ctx context.Context, all Everywhere, among []string, page Page, active bool) (Waivers, error) {
+func (v View) WaiversOfSites(ctx context.Context, all Everywhere, among []string, page Page, active bool) (
+	Waivers, error,
+) {
 	found, err := all.WaiversOfSites(ctx, among, page, active)
 	if err != nil {
 		return found, fmt.Errorf("list waivers: %w", err)

@@ -9,8 +9,16 @@ import (
 	"purser/internal/validations"
 )
 
-// DefaultSite is the one site that is served so far.
+// DefaultSite is the site that always exists. Requests without a site in their path are about it.
 const DefaultSite = "default"
+
+// SitePath returns the path of a site in front of that of the API, which the default site has without any.
+func SitePath(site string) string {
+	if site == DefaultSite {
+		return ""
+	}
+	return "/sites/" + site
+}
 
 // ErrStaleSnapshot is returned by Append if another change was appended, or something was deleted, since the snapshot
 // of the commit.
@@ -86,7 +94,8 @@ type Store interface {
 	Sealed(ctx context.Context) (int, error)
 	// Reseal replaces a sealed secret, unless it has changed since it was read.
 	Reseal(ctx context.Context, content SealedContent, sealed []byte) error
-	// ForgetSealed drops sealed secrets of all sites from memory, where they may be as they were before they were sealed again.
+	// ForgetSealed drops sealed secrets of all sites from memory, where they may be as they were before they were sealed
+	// again.
 	ForgetSealed()
 }
 

@@ -55,8 +55,8 @@ func (l *Lines) Err() error {
 	return l.err
 }
 
-// add makes some of what was read ready. COPY writes characters of rows that end a line with a backslash, so that none is
-// inside a row. Postgres would take a carriage return for the end of a row, too.
+// add makes some of what was read ready. COPY writes characters of rows that end a line with a backslash, so that none
+// is inside a row. Postgres would take a carriage return for the end of a row, too.
 func (l *Lines) add(some []byte) {
 	if bytes.IndexByte(some, '\r') >= 0 {
 		l.err = errReturn

@@ -1,8 +1,9 @@
 // Package sitefile writes and reads the files by which a site is moved from one database to another, and backed up.
 //
 // Such a file is a tar archive. Its first entry, manifest.json, says what follows: the rows of each table, in the text
-// format of Postgres's COPY without the column site, in parts revisions/00000001, revisions/00000002 and so on. The last
-// entry, sha256, has the digest of all before it. Of the same rows and the same manifest, a file has the same bytes.
+// format of Postgres's COPY without the column site, in parts revisions/00000001, revisions/00000002 and so on. The
+// last entry, sha256, has the digest of all before it. Of the same rows and the same manifest, a file has the same
+// bytes.
 package sitefile
 
 import (

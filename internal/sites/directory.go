@@ -8,8 +8,8 @@ import (
 	"purser/internal/cache"
 )
 
-// Directory knows the names of all sites, and the settings of those that requests ask for. They are at most a second old;
-// a site that does not exist is looked for each time. It is safe for concurrent use.
+// Directory knows the names of all sites, and the settings of those that requests ask for. They are at most a second
+// old; a site that does not exist is looked for each time. It is safe for concurrent use.
 type Directory struct {
 	store Store
 	now   func() time.Time

@@ -100,16 +100,8 @@ var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$`)
 // IsName reports whether a site can have a name.
 func IsName(name string) bool { return namePattern.MatchString(name) }
 
-// Path returns the path of a site in front of that of the API, which the default site has without any.
-func Path(name string) string {
-	if name == Default {
-		return ""
-	}
-	return "/sites/" + name
-}
-
-// Unknown returns the fault for a site that does not exist, or of which the caller may not know. near is the most similar
-// name of a site that the caller may see; empty if there is none.
+// Unknown returns the fault for a site that does not exist, or of which the caller may not know. near is the most
+// similar name of a site that the caller may see; empty if there is none.
 func Unknown(name, near string) *fault.Fault {
 	if near != "" {
 		return fault.New(fault.NotFound, "UnknownSite", "There is no site %s; did you mean %s? GET /sites lists those that "+

@@ -168,7 +168,8 @@ func (s *Store) selectWork(ctx context.Context, validations []string, each int) 
 	work []claims.Work, next time.Duration, err error,
 ) {
 	var seconds *float64
-	found, err := collect(ctx, s.Database, func(row pgx.CollectableRow) (claims.Work, error) { return scanWork(row, &seconds) },
+	scan := func(row pgx.CollectableRow) (claims.Work, error) { return scanWork(row, &seconds) }
+	found, err := collect(ctx, s.Database, scan,
 		stmt.SelectWork, named{"site": s.site, "names": validations, "each": each})
 	if err != nil {
 		return nil, 0, err

@@ -18,6 +18,7 @@ import (
 	"purser/internal/authz"
 	"purser/internal/events"
 	"purser/internal/queries"
+	"purser/internal/revisions"
 	"purser/internal/sites"
 	"purser/internal/webhooks"
 )
@@ -44,7 +45,7 @@ func (deliveryJob) InsertOpts() river.InsertOpts {
 // jobOf returns the job that delivers an event. Users who manage webhooks choose the receivers, so deliveries have the
 // form for viewers who may not see encrypted documents.
 func jobOf(site string, webhook int64, event events.Event, name string) (deliveryJob, error) {
-	text, err := json.Marshal(event.Cloud(sites.Path(site), authz.Viewer{}))
+	text, err := json.Marshal(event.Cloud(revisions.SitePath(site), authz.Viewer{}))
 	if err != nil {
 		return deliveryJob{}, fmt.Errorf("write an event: %w", err)
 	}

@@ -18,7 +18,8 @@ var (
 	_ queries.Everywhere = (*Database)(nil)
 )
 
-// restAfterLook is the shortest time from a look for work in all sites to the next one: any change of a site may begin one.
+// restAfterLook is the shortest time from a look for work in all sites to the next one: any change of a site may begin
+// one.
 const restAfterLook = 150 * time.Millisecond
 
 // FindWork implements claims.Everywhere.
@@ -44,9 +45,9 @@ func (d *Database) findTogether(ctx context.Context, looks []claims.Look) ([]cla
 		return nil, err
 	}
 	offers = slices.DeleteFunc(offers, func(o claims.Offer) bool { return o.Works == 0 })
-	rand.Shuffle(len(offers), func(i, j int) { offers[i], offers[j] = offers[j], offers[i] })
+	rand.Shuffle(len(offers), func(i, j int) { offers[i], offers[j] = offers[j], offers[i] }) // needs no secrecy
 	all := make([]claims.Found, len(looks))
-	for i, site := range claims.Spread(offers, looks, rand.N(1<<16)) {
+	for i, site := range claims.Spread(offers, looks, rand.N(1<<16)) { //nolint:gosec // needs no secrecy
 		all[i] = claims.Found{Site: site, Next: untilNext(seconds)}
 	}
 	return all, nil
@@ -68,7 +69,8 @@ func (d *Database) WorkOfSites(ctx context.Context, among []string, page queries
 	return work, more, err
 }
 
-// WaiversOfSites implements queries.Everywhere. It asks for one more than is wanted, which shows whether there are more.
+// WaiversOfSites implements queries.Everywhere. It asks for one more than is wanted, which shows whether there are
+// more.
 func (d *Database) WaiversOfSites(ctx context.Context, among []string, page queries.Page, active bool) (
 	found queries.Waivers, err error,
 ) {

@@ -150,8 +150,8 @@ func (i *siteImport) run(ctx context.Context) (moved []MovedTable, err error) {
 	return moved, i.finish(ctx)
 }
 
-// claim locks the row of the site, which it adds if there is none. From then on nobody else changes or imports the site.
-// Faults: Conflict if the site is not empty, Gone.
+// claim locks the row of the site, which it adds if there is none. From then on nobody else changes or imports the
+// site. Faults: Conflict if the site is not empty, Gone.
 func (i *siteImport) claim(ctx context.Context) error {
 	args := named{
 		"site": i.site, "stamp": revisions.NewStamp(), "labels": map[string]string{}, "documents": (*int64)(nil),
@@ -226,8 +226,8 @@ func (i *siteImport) advance(ctx context.Context, table string, newest int64) er
 	return nil
 }
 
-// staged reports whether the rows of a table are copied to a temporary one first: they change rows that are there, or get
-// other ids.
+// staged reports whether the rows of a table are copied to a temporary one first: they change rows that are there, or
+// get other ids.
 func (t movedTable) staged() bool { return oneRow(t.name) || t.name == "river_job" }
 
 // stage returns the statement that makes the temporary table.
@@ -279,8 +279,8 @@ func (i *siteImport) checkNewest(ctx context.Context, table movedTable, want sit
 	return nil
 }
 
-// finish has the counters of the site and its feed be those of the file, adds the deliveries, and looks at the keys once
-// more.
+// finish has the counters of the site and its feed be those of the file, adds the deliveries, and looks at the keys
+// once more.
 //
 // Servers may know a site of this name that was deleted since the export, from their caches. They must not take what
 // comes now for that: texts are counted from a number at which nothing was cached. The time of the feed is that of the

@@ -191,8 +191,8 @@ func (d *Database) SitesWithLabels(ctx context.Context, labels map[string]string
 	return names, all, err
 }
 
-// CountSites returns the number of sites by the verdict on the newest revision: success, failure, or unknown if there is
-// none (yet). Archived ones count apart.
+// CountSites returns the number of sites by the verdict on the newest revision: success, failure, or unknown if there
+// is none (yet). Archived ones count apart.
 func (d *Database) CountSites(ctx context.Context) (map[string]int, error) {
 	counts := map[string]int{"success": 0, "failure": 0, "unknown": 0, "archived": 0}
 	_, err := collect(ctx, d, func(row pgx.CollectableRow) (none struct{}, err error) {

@@ -26,8 +26,8 @@ type movedTable struct {
 	numbered  bool     // its ids are of a sequence
 }
 
-// Columns of tables that are not as in the schema. A site that is being deleted is not moved. Of the deliveries there are
-// the pending ones, which get new ids.
+// Columns of tables that are not as in the schema. A site that is being deleted is not moved. Of the deliveries there
+// are the pending ones, which get new ids.
 var (
 	unmovedColumns  = []string{"sites.site", "sites.deleted", "sites.deleted_audit"}
 	deliveryColumns = []string{"args", "attempt", "created_at", "metadata", "scheduled_at"}
@@ -76,8 +76,8 @@ func list(columns []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// rows returns the part of a statement that selects from the rows of a site. The site is in the text, because COPY takes
-// no arguments: names of sites have no quotes.
+// rows returns the part of a statement that selects from the rows of a site. The site is in the text, because COPY
+// takes no arguments: names of sites have no quotes.
 func (t movedTable) rows(site string) string {
 	if t.name == "river_job" {
 		return "FROM river_job WHERE kind = '" + deliveryKind + "' AND finalized_at IS NULL AND coalesce(args->>'site', '" +

@@ -9,8 +9,8 @@ import (
 )
 
 // Weakened returns a line for each way in which the policies after a change require less than those before it: a policy
-// is gone, no policy lists a validation any more, older results count, or it is required less firmly (see demand). Before
-// them are the policies that the change breaks, which may be why. The last one of at most 20 counts the others.
+// is gone, no policy lists a validation any more, older results count, or it is required less firmly (see demand).
+// Before them are the policies that the change breaks, which may be why. The last one of at most 20 counts the others.
 func Weakened(before, after []Policy) (lines []string) {
 	const most = 20
 	kept := map[document.Identity]bool{}
@@ -62,7 +62,8 @@ func brokenBy(before, after []Policy) (lines []string) {
 	}
 	for _, policy := range after {
 		if policy.Broken && whole[policy.Identity] {
-			lines = append(lines, "The ValidationPolicy "+policy.Name+" violates its schema, so it fails: the findings say where")
+			lines = append(lines,
+				"The ValidationPolicy "+policy.Name+" violates its schema, so it fails: the findings say where")
 		}
 	}
 	return lines

@@ -168,8 +168,8 @@ func isCoded(header http.Header) bool {
 }
 
 // isBelowSite reports whether a path begins with that of a site. Its requests are answered with 404 if there is no such
-// site, and with 410 while it is being deleted, whatever the operation. Below "-", which stands for all sites, there are
-// paths of their own.
+// site, and with 410 while it is being deleted, whatever the operation. Below "-", which stands for all sites, there
+// are paths of their own.
 func isBelowSite(r *http.Request) bool {
 	sent := strings.Split(strings.TrimSuffix(r.URL.EscapedPath(), "/"), "/")
 	return len(sent) > 3 && sent[1] == "sites" && sent[2] != "-"

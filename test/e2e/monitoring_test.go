@@ -37,7 +37,7 @@ func exposed(t *testing.T, flags ...string) string {
 // no others.
 func TestMonitoring(t *testing.T) {
 	t.Parallel()
-	text := ""
+	var all []string
 	for _, flags := range [][]string{nil, {"--metrics-sites", "watch=yes"}} {
 		one := exposed(t, flags...)
 		problems, err := promlint.New(strings.NewReader(one)).Lint()
@@ -47,8 +47,9 @@ func TestMonitoring(t *testing.T) {
 		for _, problem := range problems {
 			t.Errorf("%s: %s", problem.Metric, problem.Text)
 		}
-		text += one
+		all = append(all, one)
 	}
+	text := strings.Join(all, "")
 	known := map[string]bool{"purser_": true} // a pattern for all of them
 	for name, kind := range families(text) {
 		known[name] = true
