@@ -151,13 +151,14 @@ func (r *run) besideDeletions() {
 	changesUntil := func(side string, ended func() bool) {
 		var mu sync.Mutex
 		var done atomic.Bool
-		go func() {
-			for !ended() {
-				time.Sleep(50 * time.Millisecond)
+		concurrently(others+1, func(i int) {
+			if i == others {
+				defer done.Store(true)
+				for !ended() {
+					time.Sleep(50 * time.Millisecond)
+				}
+				return
 			}
-			done.Store(true)
-		}()
-		concurrently(others, func(i int) {
 			change, site := s.changer(), copied(rounds+1+i)
 			time.Sleep(pause * time.Duration(i) / others)
 			for !done.Load() {
