@@ -203,6 +203,11 @@ func (s *server) status(path string) int { return s.try(http.MethodGet, path, ni
 
 // try sends a request that may be refused, with a token, and returns the status of the answer.
 func (s *server) try(method, path string, body []byte, token string) int {
+	return s.tryInto(io.Discard, method, path, body, token)
+}
+
+// tryInto is try, and writes the answer.
+func (s *server) tryInto(answer io.Writer, method, path string, body []byte, token string) int {
 	request, err := http.NewRequestWithContext(s.ctx, method, "http://"+s.address+path, bytes.NewReader(body))
 	must("make a request", err)
 	request.Header.Set("Content-Type", "application/x-yaml")
@@ -210,7 +215,7 @@ func (s *server) try(method, path string, body []byte, token string) int {
 	response, err := s.Do(request)
 	must("send a request", err)
 	defer response.Body.Close()
-	_, _ = io.Copy(io.Discard, response.Body)
+	_, _ = io.Copy(answer, response.Body)
 	return response.StatusCode
 }
 
@@ -288,13 +293,26 @@ func (l limited) withToken(method, site, path, head string) []byte {
 
 const waitForEvent = api + "/events?since=now&wait="
 
+// waitUntil waits until n requests wait.
+func (l limited) waitUntil(n int) {
+	line := fmt.Appendf(nil, "\npurser_waiting_requests %d\n", n)
+	for {
+		var text bytes.Buffer
+		l.tryInto(&text, http.MethodGet, "/metrics", nil, l.tokens[quietSite])
+		if bytes.Contains(text.Bytes(), line) {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
 // waitsAtLimit lets the busy site wait as often as it may.
 func (l limited) waitsAtLimit() {
 	const share = waitsAtMost / 2
 	askAll(l.wires(l.server, 1), l.withToken(http.MethodGet, quietSite, waitForEvent+"5m", ""))
-	l.waitFor(1)
+	l.waitUntil(1)
 	askAll(l.wires(l.server, waitsAtMost), l.withToken(http.MethodGet, busySite, waitForEvent+"5m", ""))
-	l.waitFor(1 + share)
+	l.waitUntil(1 + share)
 	l.refuses("waits", http.StatusTooManyRequests, func(site string) int {
 		return l.ask(http.MethodGet, site, waitForEvent+"1s", nil)
 	})
