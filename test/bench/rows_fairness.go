@@ -70,8 +70,9 @@ func (r *run) besideWriters() {
 	for _, what := range []string{"PUT", "status"} {
 		alone, beside := took[what+" alone"], took[what+" beside"]
 		of := map[string]string{"PUT": "PUT of one document", "status": "GET of the status"}[what]
-		r.atMost(33, ratio(percentile(beside, 99), percentile(alone, 99)), most,
-			of+" of another site meanwhile, to alone, p99", "%s, %s", short(percentile(beside, 99)), short(percentile(alone, 99)))
+		slow, slowAlone := percentile(beside, 99), percentile(alone, 99)
+		r.atMost(33, ratio(slow, slowAlone), most, of+" of another site meanwhile, to alone, p99", "%s, %s", short(slow),
+			short(slowAlone))
 		r.infof(33, "the same, median", "%.2fx  (%s, %s)", ratio(median(beside), median(alone)), beside, alone)
 	}
 }
@@ -192,8 +193,8 @@ func (r *run) besideDeletions() {
 	meanwhile, alone := took["meanwhile"], took["alone"]
 	label := fmt.Sprintf("deletion of a site of %d documents while %d others change", documents, others)
 	r.infof(33, label+": time", "%s; nothing is left in any table", spans)
-	r.within(33, slices.Max(meanwhile)-slices.Max(alone), limit, fmt.Sprintf("%s: slowest of %d changes, more than without",
-		label, len(meanwhile)))
+	r.within(33, slices.Max(meanwhile)-slices.Max(alone), limit,
+		fmt.Sprintf("%s: slowest of %d changes, more than without", label, len(meanwhile)))
 	r.infof(33, "the same: slowest; p99; median", "%s, %s; %s, %s; %s, %s", short(slices.Max(meanwhile)),
 		short(slices.Max(alone)), short(percentile(meanwhile, 99)), short(percentile(alone, 99)), meanwhile, alone)
 }
@@ -246,7 +247,8 @@ func (r *run) besideLimits() {
 	version := 0
 	put := func(site string) int {
 		version++
-		body := fmt.Appendf(nil, "schema: a/B/v1\nmetadata: {schema: metadata/Control/v1, name: n}\ndata: {at: %d}\n", version)
+		body := fmt.Appendf(nil, "schema: a/B/v1\nmetadata: {schema: metadata/Control/v1, name: n}\ndata: {at: %d}\n",
+			version)
 		return l.ask(http.MethodPut, site, documentsOf("one"), body)
 	}
 	l.limit(fmt.Sprintf("{documents: %d}", documentsOfSite))

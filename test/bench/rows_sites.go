@@ -277,7 +277,8 @@ func (r *run) tableOfFleet(empty int64, one, many *server) {
 				site string
 			}{{"many", many, site}, {"one", one, model}} {
 				for _, path := range []struct{ what, path string }{
-					{"GET of the status", latest + "/status"}, {"the same again", latest + "/status"},
+					{"GET of the status", latest + "/status"},
+					{"the same again", latest + "/status"},
 					{"first GET of the rendered documents", latest + "/rendered-documents"},
 					{"next GET of the rendered documents", latest + "/rendered-documents"},
 				} {
