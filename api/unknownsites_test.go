@@ -91,7 +91,7 @@ var twisted = []string{
 func spelt(text, name string) string {
 	escaped := ""
 	for _, c := range []byte(name) {
-		escaped += fmt.Sprintf("%%%02x", c)
+		escaped += fmt.Sprintf("%%%02x", c) //nolint:perfsprint // few
 	}
 	return strings.NewReplacer("NAME", name, "UPPER", strings.ToUpper(name), "ESCAPED", escaped,
 		"LONG", name+strings.Repeat("x", 200)).Replace(text)

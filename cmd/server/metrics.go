@@ -26,9 +26,10 @@ func (c *serveCommand) validateMetrics() error {
 func (c *serveCommand) measureSites(registry *prometheus.Registry, pool *budget.Pool, db *store.Database,
 	at func(site string) *api.Services,
 ) {
-	readings := metrics.Readings{Default: sites.Default, Overview: func(ctx context.Context, site string) (queries.Overview, error) {
+	readings := metrics.Readings{Default: sites.Default}
+	readings.Overview = func(ctx context.Context, site string) (queries.Overview, error) {
 		return at(site).Queries.For(authz.Viewer{}).Overview(ctx)
-	}}
+	}
 	if c.Compat != "deckhand" {
 		metrics.Sites(registry, db.CountSites)
 		readings.Work = func(ctx context.Context, site string) (map[string]int, error) {

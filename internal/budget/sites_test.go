@@ -3,9 +3,11 @@ package budget_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -356,4 +358,54 @@ func TestLaws_newcomer(t *testing.T) {
 			}
 		})
 	})
+}
+
+// A large request of a site beside others uses half of the processors, and leaves half of the permits to them, though
+// they have made small requests alone.
+func TestPool_Uses(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		uses                string // sites that are in use
+		workers, mostLarges int
+	}{
+		"alone":  {"s s", runtime.GOMAXPROCS(0), 4},
+		"beside": {"s t", max(1, runtime.GOMAXPROCS(0)/2), 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				pool := budget.NewPool(4, time.Minute)
+				for site := range strings.FieldsSeq(c.uses) {
+					pool.Uses(site)
+				}
+				ctx, cancel := context.WithCancel(budget.WithOwner(t.Context(), budget.Owner{Site: "s"}))
+				defer cancel()
+				var working, large atomic.Int64
+				for range 4 {
+					go func() {
+						ctx, end := pool.Begin(ctx)
+						defer end()
+						if budget.NewMeter(ctx).Admit() == nil {
+							large.Add(1)
+							<-ctx.Done()
+						}
+					}()
+				}
+				go func() {
+					ctx, end := pool.Begin(ctx)
+					defer end()
+					_ = budget.ForEach(ctx, 1000, func(*budget.Meter, int) error {
+						working.Add(1)
+						<-ctx.Done()
+						return ctx.Err()
+					})
+				}()
+				synctest.Wait()
+				if int(working.Load()) != c.workers || int(large.Load()) != c.mostLarges {
+					t.Errorf("%d goroutines work, want %d; %d requests are large, want %d", working.Load(), c.workers, large.Load(),
+						c.mostLarges)
+				}
+			})
+		})
+	}
 }

@@ -112,7 +112,7 @@ func TestReader_broken(t *testing.T) {
 func TestLines(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"": "", "a\n": "x\ta\n", "a\tb\n\nc\n": "x\ta\tb\nx\t\nx\tc\n",
+		"": "", "a\n": "x\ta\n", "a\tb\n\nc\n": "x\ta\tb\nx\t\nx\tc\n", //nolint:dupword // columns
 	} {
 		for how, r := range map[string]io.Reader{
 			"whole": strings.NewReader(text), "by bytes": iotest.OneByteReader(strings.NewReader(text)),

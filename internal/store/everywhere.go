@@ -45,7 +45,7 @@ func (d *Database) findTogether(ctx context.Context, looks []claims.Look) ([]cla
 		return nil, err
 	}
 	offers = slices.DeleteFunc(offers, func(o claims.Offer) bool { return o.Works == 0 })
-	rand.Shuffle(len(offers), func(i, j int) { offers[i], offers[j] = offers[j], offers[i] }) // needs no secrecy
+	rand.Shuffle(len(offers), func(i, j int) { offers[i], offers[j] = offers[j], offers[i] }) //nolint:gosec // as below
 	all := make([]claims.Found, len(looks))
 	for i, site := range claims.Spread(offers, looks, rand.N(1<<16)) { //nolint:gosec // needs no secrecy
 		all[i] = claims.Found{Site: site, Next: untilNext(seconds)}

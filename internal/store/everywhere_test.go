@@ -179,7 +179,7 @@ func TestDatabase_ofSites(t *testing.T) {
 			t.Error(err)
 		}
 		for _, w := range found.Waivers {
-			names += w.Site
+			names += w.Site //nolint:perfsprint // few
 		}
 		if found.More {
 			names += "+"

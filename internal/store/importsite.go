@@ -41,7 +41,9 @@ type siteImport struct {
 
 // ImportSite adds a site with all rows of a file, in one transaction. The site does not exist, or is empty. Nobody else
 // can change it until the end. Faults: Invalid for the file, Conflict, Gone, Unavailable.
-func (d *Database) ImportSite(ctx context.Context, site string, r io.Reader, how Import) (moved []MovedTable, err error) {
+func (d *Database) ImportSite(ctx context.Context, site string, r io.Reader, how Import) (
+	moved []MovedTable, err error,
+) {
 	file, err := sitefile.NewReader(r)
 	if err != nil {
 		return nil, unusable("%w", err)
@@ -294,9 +296,10 @@ func (i *siteImport) finish(ctx context.Context) error {
 		return err
 	}
 	batch := &pgx.Batch{}
-	batch.Queue("INSERT INTO river_job (args, attempt, created_at, kind, max_attempts, metadata, queue, scheduled_at, state) "+
-		"SELECT args || jsonb_build_object('site', site), attempt, created_at, $1::text, $2::smallint, metadata, '"+
-		river.QueueDefault+"', scheduled_at, 'retryable'::river_job_state FROM moved_river_job", deliveryKind, webhooks.MaxAttempts)
+	batch.Queue("INSERT INTO river_job (args, attempt, created_at, kind, max_attempts, metadata, queue, scheduled_at, "+
+		"state) SELECT args || jsonb_build_object('site', site), attempt, created_at, $1::text, $2::smallint, metadata, '"+
+		river.QueueDefault+"', scheduled_at, 'retryable'::river_job_state FROM moved_river_job",
+		deliveryKind, webhooks.MaxAttempts)
 	if i.Audit != nil {
 		batch.Queue(stmt.InsertAudit, auditEntry(sites.Default, i.entry()))
 	}

@@ -208,7 +208,8 @@ func (d *Database) CountSites(ctx context.Context) (map[string]int, error) {
 // selectSites selects the columns that scanSite reads, of sites that are not being deleted. An empty list of labels is
 // in all.
 const selectSites = `SELECT s.site, s.labels, s.max_documents, s.max_changes, s.keep, s.archived_at IS NOT NULL, s.head,
-		s.stamp, CASE WHEN s.head > 0 AND f.judged = s.head AND (f.due IS NULL OR f.due >= now()) THEN f.status ELSE '' END, s.live, s.created_at,
+		s.stamp, CASE WHEN s.head > 0 AND f.judged = s.head AND (f.due IS NULL OR f.due >= now()) THEN f.status ELSE '' END,
+		s.live, s.created_at,
 		greatest(s.changed_at, (SELECT r.created_at FROM revisions r WHERE r.site = s.site AND r.revision = s.head))
 	FROM sites s JOIN feeds f ON f.site = s.site WHERE s.deleted IS NULL`
 

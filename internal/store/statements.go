@@ -72,8 +72,9 @@ type statements struct {
 	OfferedWork, WorkOfSites, WaiversOfSites string
 
 	// sql/events.sql
-	InsertEvent, InsertPurgeEvent, InsertAudit, SitesWithNews, SitesDue, FeedPosition, LockFeed, OutboxBatch, BatchVerdicts,
-	InsertEvents, DeleteOutbox, AdvanceFeed, SetSiteStatus, UpsertVerdicts, DropVerdicts, FeedBounds, SelectEvents, DeleteOldEvents string
+	InsertEvent, InsertPurgeEvent, InsertAudit, SitesWithNews, SitesDue, FeedPosition, LockFeed, OutboxBatch,
+	BatchVerdicts, InsertEvents, DeleteOutbox, AdvanceFeed, SetSiteStatus, UpsertVerdicts, DropVerdicts, FeedBounds,
+	SelectEvents, DeleteOldEvents string
 
 	// sql/webhooks.sql
 	SelectWebhooks, EnabledWebhooks, InsertWebhook, UpdateWebhook, DisableWebhook, ResealWebhook, DeleteWebhook,

@@ -158,11 +158,13 @@ type counter struct {
 func (c *counter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.bytes += int64(n)
-	return n, err //nolint:wrapcheck // as a writer
+	return n, err
 }
 
 // manifest returns the manifest of a site but the program's version, and whether the site is archived.
-func (d *Database) manifest(ctx context.Context, tx pgx.Tx, site string) (m sitefile.Manifest, archived bool, err error) {
+func (d *Database) manifest(ctx context.Context, tx pgx.Tx, site string) (
+	m sitefile.Manifest, archived bool, err error,
+) {
 	if _, err := tx.Exec(ctx, unhurried); err != nil {
 		return m, false, err
 	}

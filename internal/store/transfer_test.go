@@ -39,7 +39,7 @@ var firstSealed, secondSealed = []byte("\x01\x01\x02\x03\x04 x"), []byte("\x01\x
 func anyKey(uint32) bool { return true }
 
 // movable fills all tables of the default site, with values that are hard to write.
-func movable(t *testing.T, url string) site {
+func movable(t *testing.T, url string) {
 	t.Helper()
 	s, conn := open(t, url), storetest.Connect(t, url)
 	put(t, s, "schemas", widgetSchema)
@@ -67,7 +67,6 @@ func movable(t *testing.T, url string) site {
 			t.Errorf("%s has no row", table)
 		}
 	}
-	return s
 }
 
 // exported returns the file of a site.
@@ -435,21 +434,28 @@ func TestDatabase_ImportSite_notEmpty(t *testing.T) {
 	movable(t, from)
 	file := exported(t, from, "default")
 	for name, prepare := range map[string]func(t *testing.T, url string){
-		"documents": func(t *testing.T, url string) { put(t, open(t, url), "a", widget("w", 1)) },
+		"documents": func(t *testing.T, url string) {
+			t.Helper()
+			put(t, open(t, url), "a", widget("w", 1))
+		},
 		"purged": func(t *testing.T, url string) {
+			t.Helper()
 			if err := open(t, url).Purge(t.Context(), revisions.Options{}); err != nil {
 				t.Fatal(err)
 			}
 		},
 		"in webhooks": func(t *testing.T, url string) {
+			t.Helper()
 			storetest.Execute(t, storetest.Connect(t, url), `INSERT INTO webhooks (site, url, types, enabled, reason, secret)
 				VALUES ('default', 'https://a', '{}', true, '', 'x')`)
 		},
 		"in river_job": func(t *testing.T, url string) {
+			t.Helper()
 			storetest.Execute(t, storetest.Connect(t, url), `INSERT INTO river_job (args, kind, max_attempts, state, finalized_at)
 				VALUES ('{"webhook": 1}', 'purser_webhook', 9, 'completed', now())`)
 		},
 		"is being deleted": func(t *testing.T, url string) {
+			t.Helper()
 			storetest.Execute(t, storetest.Connect(t, url), "UPDATE sites SET deleted = pg_current_xact_id()")
 		},
 	} {

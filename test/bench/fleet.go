@@ -62,10 +62,10 @@ func (s *server) copySite(of string, from, to int) {
 	for _, t := range tables {
 		values := make([]string, len(t.Columns))
 		for i, column := range t.Columns {
-			switch {
-			case column == "site":
+			switch column {
+			case "site":
 				column = "'site-' || lpad(i::text, 6, '0')"
-			case column == "stamp": // it identifies a state
+			case "stamp": // it identifies a state
 				column = "stamp + i + 1"
 			}
 			values[i] = column

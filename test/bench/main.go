@@ -155,7 +155,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		opts.span, opts.body = 100*time.Millisecond, 1<<20
 	}
 	if opts.docs < 1 || opts.sites < 10 || opts.wide < 2*changing || opts.revisions < changing || opts.rounds < 1 {
-		err := fmt.Errorf("too few to measure: -docs %d -sites %d (at least 10) -wide %d (at least %d) -revisions %d (at least %d) -rounds %d",
+		err := fmt.Errorf("too few to measure: -docs %d -sites %d (at least 10) -wide %d (at least %d) -revisions %d "+
+			"(at least %d) -rounds %d",
 			opts.docs, opts.sites, opts.wide, 2*changing, opts.revisions, changing, opts.rounds)
 		fmt.Fprintln(stderr, "bench:", err)
 		return opts, err

@@ -70,8 +70,9 @@ func (r *run) besideWriters() {
 	for _, what := range []string{"PUT", "status"} {
 		alone, beside := took[what+" alone"], took[what+" beside"]
 		of := map[string]string{"PUT": "PUT of one document", "status": "GET of the status"}[what]
-		r.atMost(33, ratio(percentile(beside, 99), percentile(alone, 99)), most,
-			of+" of another site meanwhile, to alone, p99", "%s, %s", short(percentile(beside, 99)), short(percentile(alone, 99)))
+		slow, slowAlone := percentile(beside, 99), percentile(alone, 99)
+		r.atMost(33, ratio(slow, slowAlone), most, of+" of another site meanwhile, to alone, p99", "%s, %s", short(slow),
+			short(slowAlone))
 		r.infof(33, "the same, median", "%.2fx  (%s, %s)", ratio(median(beside), median(alone)), beside, alone)
 	}
 }
@@ -151,13 +152,14 @@ func (r *run) besideDeletions() {
 	changesUntil := func(side string, ended func() bool) {
 		var mu sync.Mutex
 		var done atomic.Bool
-		go func() {
-			for !ended() {
-				time.Sleep(50 * time.Millisecond)
+		concurrently(others+1, func(i int) {
+			if i == others {
+				defer done.Store(true)
+				for !ended() {
+					time.Sleep(50 * time.Millisecond)
+				}
+				return
 			}
-			done.Store(true)
-		}()
-		concurrently(others, func(i int) {
 			change, site := s.changer(), copied(rounds+1+i)
 			time.Sleep(pause * time.Duration(i) / others)
 			for !done.Load() {
@@ -191,8 +193,8 @@ func (r *run) besideDeletions() {
 	meanwhile, alone := took["meanwhile"], took["alone"]
 	label := fmt.Sprintf("deletion of a site of %d documents while %d others change", documents, others)
 	r.infof(33, label+": time", "%s; nothing is left in any table", spans)
-	r.within(33, slices.Max(meanwhile)-slices.Max(alone), limit, fmt.Sprintf("%s: slowest of %d changes, more than without",
-		label, len(meanwhile)))
+	r.within(33, slices.Max(meanwhile)-slices.Max(alone), limit,
+		fmt.Sprintf("%s: slowest of %d changes, more than without", label, len(meanwhile)))
 	r.infof(33, "the same: slowest; p99; median", "%s, %s; %s, %s; %s, %s", short(slices.Max(meanwhile)),
 		short(slices.Max(alone)), short(percentile(meanwhile, 99)), short(percentile(alone, 99)), meanwhile, alone)
 }
@@ -202,6 +204,11 @@ func (s *server) status(path string) int { return s.try(http.MethodGet, path, ni
 
 // try sends a request that may be refused, with a token, and returns the status of the answer.
 func (s *server) try(method, path string, body []byte, token string) int {
+	return s.tryInto(io.Discard, method, path, body, token)
+}
+
+// tryInto is try, and writes the answer.
+func (s *server) tryInto(answer io.Writer, method, path string, body []byte, token string) int {
 	request, err := http.NewRequestWithContext(s.ctx, method, "http://"+s.address+path, bytes.NewReader(body))
 	must("make a request", err)
 	request.Header.Set("Content-Type", "application/x-yaml")
@@ -209,7 +216,7 @@ func (s *server) try(method, path string, body []byte, token string) int {
 	response, err := s.Do(request)
 	must("send a request", err)
 	defer response.Body.Close()
-	_, _ = io.Copy(io.Discard, response.Body)
+	_, _ = io.Copy(answer, response.Body)
 	return response.StatusCode
 }
 
@@ -240,7 +247,8 @@ func (r *run) besideLimits() {
 	version := 0
 	put := func(site string) int {
 		version++
-		body := fmt.Appendf(nil, "schema: a/B/v1\nmetadata: {schema: metadata/Control/v1, name: n}\ndata: {at: %d}\n", version)
+		body := fmt.Appendf(nil, "schema: a/B/v1\nmetadata: {schema: metadata/Control/v1, name: n}\ndata: {at: %d}\n",
+			version)
 		return l.ask(http.MethodPut, site, documentsOf("one"), body)
 	}
 	l.limit(fmt.Sprintf("{documents: %d}", documentsOfSite))
@@ -287,13 +295,26 @@ func (l limited) withToken(method, site, path, head string) []byte {
 
 const waitForEvent = api + "/events?since=now&wait="
 
+// waitUntil waits until n requests wait.
+func (l limited) waitUntil(n int) {
+	line := fmt.Appendf(nil, "\npurser_waiting_requests %d\n", n)
+	for {
+		var text bytes.Buffer
+		l.tryInto(&text, http.MethodGet, "/metrics", nil, l.tokens[quietSite])
+		if bytes.Contains(text.Bytes(), line) {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
 // waitsAtLimit lets the busy site wait as often as it may.
 func (l limited) waitsAtLimit() {
 	const share = waitsAtMost / 2
 	askAll(l.wires(l.server, 1), l.withToken(http.MethodGet, quietSite, waitForEvent+"5m", ""))
-	l.waitFor(1)
+	l.waitUntil(1)
 	askAll(l.wires(l.server, waitsAtMost), l.withToken(http.MethodGet, busySite, waitForEvent+"5m", ""))
-	l.waitFor(1 + share)
+	l.waitUntil(1 + share)
 	l.refuses("waits", http.StatusTooManyRequests, func(site string) int {
 		return l.ask(http.MethodGet, site, waitForEvent+"1s", nil)
 	})

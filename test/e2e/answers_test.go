@@ -103,9 +103,10 @@ func put(bucket, documents string) change {
 	return change{method: http.MethodPut, path: "buckets/" + bucket + "/documents", body: documents}
 }
 
-func (s *server) prune(t *testing.T, query string) answer {
+// prune prunes all revisions but the newest and tagged ones.
+func (s *server) prune(t *testing.T) answer {
 	t.Helper()
-	return s.send(t, request{method: http.MethodPost, path: "revisions/prune?" + query})
+	return s.send(t, request{method: http.MethodPost, path: "revisions/prune?keep=1"})
 }
 
 // data returns the data of documents, by name.

@@ -131,7 +131,7 @@ func decoys() []request {
 			documents = dataSchema("acme/Widget/v1", "{type: object, required: ["+decoy+"]}") + layeringPolicy("lp")
 		}
 		for _, name := range names {
-			documents += docWith("acme/Widget/v1", name, "{size: 1000, text: "+decoy+"}", labelled("a: "+decoy))
+			documents += docWith("acme/Widget/v1", name, "{size: 1000, text: "+decoy+"}", labelled("a: "+decoy)) //nolint:perfsprint // few
 		}
 		documents += passphrase([]string{"pw", "s", "s1", "s2", "pw1", "pw2"}[i], decoy)
 		bucket := []string{"mop", "site", "a", "b", "c", "secrets"}[i]

@@ -89,8 +89,8 @@ func TestEvents(t *testing.T) {
 	s.send(t, request{method: http.MethodDelete, path: "revisions/2/tags/two"}).is(t, http.StatusNoContent)
 	s.send(t, request{method: http.MethodDelete, path: "revisions/2/tags"}).is(t, http.StatusNoContent)
 	s.rollback(t, "2").is(t, http.StatusCreated)
-	s.prune(t, "keep=1").is(t, http.StatusOK)
-	s.prune(t, "keep=1").is(t, http.StatusOK) // deletes nothing
+	s.prune(t).is(t, http.StatusOK)
+	s.prune(t).is(t, http.StatusOK) // deletes nothing
 	s.purge(t)
 	all := s.events(t, "since="+since)
 	const made = ` {"added":%d,"buckets":["%s"],"kind":"%s","message":"","modified":%d,"removed":%d,"revision":%d,"stamp":"?","status":"%s","user":""}`

@@ -26,7 +26,7 @@ func importing(t *testing.T, file []byte, args ...string) (said string, err erro
 	cmd := invoke(ctx, path, append([]string{"site", "import"}, args...)...)
 	cmd.Stdin = bytes.NewReader(file)
 	text, err := cmd.CombinedOutput()
-	return string(text), err //nolint:wrapcheck // as it is
+	return string(text), err
 }
 
 // A site moves from one database with a server to another one with a server: all requests are answered as before, and
@@ -87,7 +87,7 @@ func TestMoveSite(t *testing.T) {
 	to.put(t, "site", widget("w", "{size: 2}")).isNames(t, "w@5")
 	to.report(t, 5, "a-validation", "failure")
 	to.rollback(t, "3").is(t, http.StatusCreated)
-	to.prune(t, "keep=1").is(t, http.StatusOK)
+	to.prune(t).is(t, http.StatusOK)
 	if got := to.get(t, "revisions/latest/rendered-documents").is(t, http.StatusOK).text; !strings.Contains(got, "password: hunter2") {
 		t.Errorf("the secret is not in the newest revision:\n%s", got)
 	}

@@ -82,7 +82,7 @@ func TestWait_status(t *testing.T) {
 		s.put(t, "b", policy("p", "a-validation")).is(t, http.StatusOK)
 		answers := s.later(t, "revisions/1"+path, text...)
 		s.put(t, "b", policy("p", "b-validation")).is(t, http.StatusOK)
-		s.prune(t, "keep=1").is(t, http.StatusOK)
+		s.prune(t).is(t, http.StatusOK)
 		(<-answers).is(t, http.StatusGone)
 	})
 	t.Run("not at all", func(t *testing.T) {
