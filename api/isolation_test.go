@@ -79,6 +79,7 @@ var varying = []*regexp.Regexp{
 	regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), // requests
 	regexp.MustCompile(`\b[0-9a-f]{16}\b`),                                                 // stamps
 	regexp.MustCompile(`\b[0-9A-Z]{26}\b`),                                                 // claims
+	regexp.MustCompile(`"?\bbytes"?: ?\d+`),                                                // of rows, which have the name of the site
 }
 
 // digest is that of a secret's reference, which names the site.

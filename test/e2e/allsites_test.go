@@ -19,7 +19,7 @@ func TestAllSites_commands(t *testing.T) {
 	p.run(t, "waivers", "--all-sites").exits(t, 0, "bos1", "the lab is closed")
 	for range 2 {
 		p.run(t, "work", "--all-sites", "--once", "--wait", "30s", "a-validation", "--", "sh", "-c",
-			`echo "$PURSER_SITE" >> done; exec purser status "$PURSER_REVISION" --site "$PURSER_SITE" > /dev/null || true`).exits(t, 0)
+			`test "$PURSER_SITE" = atl1 -o "$PURSER_SITE" = bos1`).exits(t, 0)
 	}
 	p.run(t, "claims", "--all-sites", "-o", "json").exits(t, 0, "[]")
 	for _, site := range []string{"atl1", "bos1"} {
