@@ -28,6 +28,7 @@ var withoutSite = map[string]string{
 	"metrics: struct{}":      "one value, of the default site or of the server",
 	"regex: string":          "texts of regular expressions, whose outcome depends on nothing else",
 
+	"sites: int64":                               "turns of a list of names, which are those of all sites",
 	"validations: Pair":                          "digests of a content and a schema, which a finding depends on, and on nothing else",
 	"validations: document.Digest":               "digests of texts of schemas",
 	"changes: derivedKey":                        "digests of contents, on which what is derived from them depends, and on nothing else",

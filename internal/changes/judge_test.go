@@ -554,7 +554,7 @@ func TestJudge_validateWhole(t *testing.T) {
 			}
 			written := put(t, s, "b", c.body)
 			if _, kept := s.Rendered.Get(RenderKey{
-				Revision: written.Revision, Stamp: written.Stamp,
+				Site: s.Site, Revision: written.Revision, Stamp: written.Stamp,
 				Cleartext: false,
 			}); kept != c.rendered {
 				t.Errorf("the rendered revision is kept: %v", kept)

@@ -23,11 +23,12 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// tablesOfSites returns the tables that have a column for the site.
+// tablesOfSites returns the tables that have a column for the site, without their partitions.
 func tablesOfSites(t *testing.T, conn *pgx.Conn) []string {
 	t.Helper()
 	return selected[string](t, conn, `SELECT table_name::text FROM information_schema.columns
-		WHERE table_schema = 'public' AND column_name = 'site' ORDER BY 1`)
+		WHERE table_schema = 'public' AND column_name = 'site'
+			AND NOT (SELECT c.relispartition FROM pg_class c WHERE c.oid = table_name::regclass) ORDER BY 1`)
 }
 
 func selected[T any](t *testing.T, conn *pgx.Conn, sql string, args ...any) []T {

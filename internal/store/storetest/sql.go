@@ -53,11 +53,12 @@ func Separated(url string) string {
 	return url + "?"
 }
 
-// Tables returns the rows of all tables as text, by the names of the tables.
+// Tables returns the rows of all tables but partitions as text, by the names of the tables.
 func Tables(t *testing.T, conn *pgx.Conn) map[string]string {
 	t.Helper()
 	rows, err := conn.Query(t.Context(),
-		"SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'public'")
+		"SELECT relname::text FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition "+
+			"AND relnamespace = 'public'::regnamespace")
 	if err != nil {
 		t.Fatal(err)
 	}
