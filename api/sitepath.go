@@ -114,9 +114,9 @@ func (s *server) enterPublic(r *http.Request) error {
 	return s.enter(r, authenticated)
 }
 
-// checkOpen returns the fault of a request that would change an archived site.
+// checkOpen returns the fault of a request that would change an archived site. Settings are changed: they open it.
 func checkOpen(r *http.Request, of route) error {
-	reads := isReading(r.Method) || of.rule == readDocuments || of.path == checkPath
+	reads := isReading(r.Method) || of.rule == readDocuments || of.path == checkPath || of.rule == authz.ManageSites
 	if infoOf(r).settings.Archived && !reads {
 		return sites.Archived(siteOf(r))
 	}

@@ -68,6 +68,17 @@ func TestSites(t *testing.T) {
 }
 
 // The audit of the default site has an entry of each change, and of those that were refused.
+// The default site can be archived, and opened again; other sites are made and changed meanwhile.
+func TestSites_archivedDefault(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.putSite(t, "default", "archived: true").is(t, http.StatusOK)
+	s.put(t, "b", widget("w", "{}")).isFault(t, http.StatusConflict, "SiteArchived")
+	s.putSite(t, "atl1", "{}").is(t, http.StatusCreated)
+	s.putSite(t, "default", "archived: false").is(t, http.StatusOK)
+	s.put(t, "b", widget("w", "{}")).is(t, http.StatusOK)
+}
+
 func TestSites_audit(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
