@@ -58,7 +58,7 @@ test-measuring:
 # Many of them wait, so more run at a time than there may be processors.
 test-server:
 	$(GOTEST) -parallel 3 $(TESTFLAGS) ./test/e2e
-	PURSER_TEST_SITE=x $(GOTEST) -parallel 3 -rapid.checks 5 -run $(BELOW) $(TESTFLAGS) ./test/e2e
+	PURSER_TEST_SITE=x $(GOTEST) -parallel 3 -run $(BELOW) $(TESTFLAGS) ./test/e2e -rapid.checks 5
 
 # Those that also run below /sites/x in make test: the routes, rights, secrets, events and links.
 BELOW = '^Test(Laws|Laws_secrets|Access_everyRuleOfEveryRoute|Access_nobody|Audit.*|Buckets.*|Events|Events_secrets|Secrets|Selection_publicPages|Wait.*|Purser|Concurrent.*)$$'
