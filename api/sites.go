@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -25,15 +26,32 @@ func (s *server) listSites(w http.ResponseWriter, r *http.Request) error {
 	if query.Among, err = s.sitesWith(r, authz.ListRevisions); err != nil {
 		return err
 	}
-	if err := s.Feed.NumberSites(r.Context()); err != nil {
+	query.Limit, query.Offset = page.Limit, page.Offset
+	if err := s.numberListed(r.Context(), query); err != nil {
 		return err
 	}
-	query.Limit, query.Offset = page.Limit, page.Offset
 	found, more, err := s.Sites.Store.FindSites(r.Context(), query)
 	if err != nil {
 		return err
 	}
 	return writePage(s, w, r, part{page, more}, found, siteView)
+}
+
+// numberListed numbers the events on which a list of sites depends: those of all sites if their verdicts decide which are
+// in it, or in which order, else those of the sites in it.
+func (s *server) numberListed(ctx context.Context, query sites.Query) error {
+	if query.Status != "" || query.Sort == sites.ByStatus {
+		return s.Feed.NumberSites(ctx, func(string) bool { return true })
+	}
+	listed, _, err := s.Sites.Store.FindSites(ctx, query)
+	if err != nil {
+		return err
+	}
+	names := map[string]bool{}
+	for _, site := range listed {
+		names[site.Name] = true
+	}
+	return s.Feed.NumberSites(ctx, func(site string) bool { return names[site] })
 }
 
 // sites reads the filters and the order of a list of sites.

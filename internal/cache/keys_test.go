@@ -44,7 +44,6 @@ var guarded = map[string]string{
 	"budget: Shares: users":       "what users hold over all sites",
 	"cache: Cache: calls":         "the calls of a cache, by its keys",
 	"feed: Feed: inUse":           "sites by name",
-	"feed: Feed: seen":            "sites by name",
 	"store: announcements: sites": "sites by name",
 	"webhooks: calls: receivers":  "calls in progress by receiver, whose number is bounded over all sites",
 }

@@ -35,8 +35,6 @@ type Feed struct {
 	waits   *budget.Shares
 	passes  *semaphore.Weighted // of batches that are numbered at a time
 
-	seen map[string]Position // of the sites that had news at the last look; used by Run alone
-
 	mu    sync.Mutex
 	turn  int64            // counts the changes of all sites, and the sites that come into use
 	inUse map[string]*site // by name
@@ -170,18 +168,9 @@ func (s Site) run(ctx context.Context, of *site, p *pass) {
 
 // numberEverywhere numbers the events that wait in any site, and changes of verdicts that are due.
 func (f *Feed) numberEverywhere(ctx context.Context) error {
-	news, err := f.Store.News(ctx)
+	behind, err := f.behind(ctx, maxDue)
 	if err != nil {
 		return err
-	}
-	behind, err := f.Store.Due(ctx, maxDue)
-	if err != nil {
-		return err
-	}
-	for _, one := range news {
-		if one.Behind {
-			behind = append(behind, one.Site)
-		}
 	}
 	return f.numberAll(ctx, behind)
 }

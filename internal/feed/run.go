@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -117,9 +118,10 @@ func (f *Feed) Run(ctx context.Context) {
 type rounds struct {
 	*Feed
 
-	own         map[string]bool // the sites with commits of this server since it caught up
-	everything  bool            // it catches up with all sites
-	looked, due time.Time       // when it looked last, and when for verdicts that are due
+	own         map[string]bool     // the sites with commits of this server since it caught up
+	everything  bool                // it catches up with all sites
+	seen        map[string]Position // of the sites that had news at the last look
+	looked, due time.Time           // when it looked last, and when for verdicts that are due
 	failing     bool
 }
 
@@ -159,8 +161,8 @@ func (r *rounds) rest(ctx context.Context) {
 }
 
 // look numbers the events of those sites that matter, and wakes waits where other servers have numbered some.
-func (f *Feed) look(ctx context.Context, matters func(site string) bool) error {
-	news, err := f.Store.News(ctx)
+func (r *rounds) look(ctx context.Context, matters func(site string) bool) error {
+	news, err := r.Store.News(ctx)
 	if err != nil {
 		return err
 	}
@@ -173,14 +175,33 @@ func (f *Feed) look(ctx context.Context, matters func(site string) bool) error {
 			}
 			continue
 		}
-		f.wake(one.Site, one.At)
+		r.wake(one.Site, one.At)
 		seen[one.Site] = one.At
-		differs = differs || f.seen[one.Site] != one.At
+		differs = differs || r.seen[one.Site] != one.At
 	}
-	if f.seen = seen; differs {
-		f.wakeAll()
+	if r.seen = seen; differs {
+		r.wakeAll()
 	}
-	return f.numberAll(ctx, behind)
+	return r.numberAll(ctx, behind)
+}
+
+// behind returns the sites with events that are not numbered, and those with verdicts that are due, of these at most a
+// number.
+func (f *Feed) behind(ctx context.Context, mostDue int) ([]string, error) {
+	news, err := f.Store.News(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sites, err := f.Store.Due(ctx, mostDue)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range news {
+		if one.Behind {
+			sites = append(sites, one.Site)
+		}
+	}
+	return sites, nil
 }
 
 // maxDue bounds the sites of which one look numbers verdicts that are due.
@@ -195,25 +216,17 @@ func (f *Feed) numberDue(ctx context.Context) error {
 	return f.numberAll(ctx, due)
 }
 
-// NumberSites numbers the events of all sites that were committed before the call, and the changes of verdicts that are
-// due. Fault: Unavailable if that takes too long.
-func (f *Feed) NumberSites(ctx context.Context) error {
+// NumberSites numbers the events of the sites that are wanted which were committed before the call, and the changes of
+// their verdicts that are due. Fault: Unavailable if that takes too long.
+func (f *Feed) NumberSites(ctx context.Context, wanted func(site string) bool) error {
 	const patience, everySite = 5 * time.Second, 1 << 20
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	news, err := f.Store.News(limited)
+	behind, err := f.behind(limited, everySite)
 	if err != nil {
 		return err
 	}
-	behind, err := f.Store.Due(limited, everySite)
-	if err != nil {
-		return err
-	}
-	for _, one := range news {
-		if one.Behind {
-			behind = append(behind, one.Site)
-		}
-	}
+	behind = slices.DeleteFunc(behind, func(site string) bool { return !wanted(site) })
 	for _, site := range behind {
 		if _, err := f.Of(site).NumberEvents(limited); err != nil && limited.Err() != nil && ctx.Err() == nil {
 			busy := fault.New(fault.Unavailable, "HTTPServiceUnavailable", "The verdicts of %d sites change at once, and not "+

@@ -203,7 +203,7 @@ func TestFeed_Run_idle(t *testing.T) {
 	}
 }
 
-// NumberSites numbers what is behind and what is due, in all sites.
+// NumberSites numbers what is behind and what is due, in all sites or in those that are wanted.
 func TestFeed_NumberSites(t *testing.T) {
 	t.Parallel()
 	s := newShared()
@@ -211,7 +211,11 @@ func TestFeed_NumberSites(t *testing.T) {
 	s.change("a", false)
 	s.change("b", false)
 	s.due = []string{"c", "a"}
-	if err := f.NumberSites(t.Context()); err != nil || s.numbered("a") != 1 || s.numbered("b") != 1 || len(s.due) > 0 {
+	if err := f.NumberSites(t.Context(), func(site string) bool { return site == "b" }); err != nil || s.numbered("a") != 0 ||
+		s.numbered("b") != 1 || len(s.due) != 2 {
+		t.Errorf("%v; a %d, b %d, due %v", err, s.numbered("a"), s.numbered("b"), s.due)
+	}
+	if err := f.NumberSites(t.Context(), func(string) bool { return true }); err != nil || s.numbered("a") != 1 || s.numbered("b") != 1 || len(s.due) > 0 {
 		t.Errorf("%v; a %d, b %d, due %v", err, s.numbered("a"), s.numbered("b"), s.due)
 	}
 }
@@ -224,7 +228,7 @@ func TestFeed_Run_manySites(t *testing.T) {
 	for i := range 1000 {
 		wait(t, f.Of(string(rune('a'+i%26))+time.Duration(i).String()))
 	}
-	if err := f.look(t.Context(), func(string) bool { return true }); err != nil || s.asked != 1 {
+	if err := (&rounds{Feed: f}).look(t.Context(), func(string) bool { return true }); err != nil || s.asked != 1 {
 		t.Errorf("%d queries, %v", s.asked, err)
 	}
 }
