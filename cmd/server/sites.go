@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
@@ -26,10 +25,7 @@ func opened(db *store.Database, first api.Services) func(site string) *api.Servi
 	if err != nil {
 		panic(err) // only for a size below one
 	}
-	var mu sync.Mutex
 	return func(site string) *api.Services {
-		mu.Lock()
-		defer mu.Unlock()
 		if known, ok := open.Get(site); ok {
 			return known
 		}
@@ -40,7 +36,9 @@ func opened(db *store.Database, first api.Services) func(site string) *api.Servi
 			Service: changes.NewService(config), Queries: first.Queries.Of(site, kept), Feed: first.Feed.Of(site),
 			Webhooks: first.Webhooks.Of(site, kept), Claims: kept, Audit: kept,
 		}
-		open.Add(site, of)
+		if known, opened, _ := open.PeekOrAdd(site, of); opened { // by another request
+			return known
+		}
 		return of
 	}
 }

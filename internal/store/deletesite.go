@@ -14,7 +14,6 @@ import (
 
 	"purser/internal/revisions"
 	"purser/internal/sites"
-	"purser/migrations"
 )
 
 // A site that is being deleted is marked in its row of sites, which its requests see within a second. Its other rows go
@@ -173,12 +172,8 @@ func (s *siteDeletion) run(ctx context.Context) (done bool, err error) {
 
 // step deletes some rows. If there are none in any table, it deletes the row of the site.
 func (s *siteDeletion) step(ctx context.Context, tx pgx.Tx) (progress, error) {
-	var version int
-	if err := tx.QueryRow(ctx, stmt.SchemaVersion, named{}).Scan(&version); err != nil {
-		return waiting, fmt.Errorf("read the version of the schema: %w", err)
-	}
-	if known := migrations.Newest(); version > known {
-		return waiting, TooNew(version, known) // it may have tables that are not known here
+	if err := s.checkSchema(ctx, tx); err != nil { // it may have tables that are not known here
+		return waiting, err
 	}
 	if _, err := tx.Exec(ctx, byKey); err != nil {
 		return waiting, err

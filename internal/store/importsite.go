@@ -155,10 +155,7 @@ func (i *siteImport) run(ctx context.Context) (moved []MovedTable, err error) {
 // claim locks the row of the site, which it adds if there is none. From then on nobody else changes or imports the
 // site. Faults: Conflict if the site is not empty, Gone.
 func (i *siteImport) claim(ctx context.Context) error {
-	args := named{
-		"site": i.site, "stamp": revisions.NewStamp(), "labels": map[string]string{}, "documents": (*int64)(nil),
-		"changes": (*int64)(nil), "keep": (*int64)(nil), "archived": false, "most": sites.MaxSites,
-	}
+	args := newSite(i.site, sites.Settings{Labels: map[string]string{}}, sites.MaxSites)
 	added, err := i.tx.Exec(ctx, stmt.InsertSite, args)
 	if err != nil {
 		return fmt.Errorf("add the site: %w", err)

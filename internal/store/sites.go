@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"maps"
 	"reflect"
 
 	"github.com/jackc/pgx/v5"
@@ -101,7 +100,6 @@ func (d *Database) SetSite(ctx context.Context, name string, settings sites.Sett
 func (d *Database) setSite(ctx context.Context, tx pgx.Tx, name string, settings sites.Settings, mustBeNew bool,
 	most int,
 ) (sites.Outcome, error) {
-	settings.Labels = maps.Clone(settings.Labels)
 	if settings.Labels == nil {
 		settings.Labels = map[string]string{}
 	}
@@ -114,10 +112,7 @@ func (d *Database) setSite(ctx context.Context, tx pgx.Tx, name string, settings
 		if len(found) > 0 {
 			return d.changeSite(ctx, tx, name, found, settings, mustBeNew)
 		}
-		added, err := tx.Exec(ctx, stmt.InsertSite, named{
-			"site": name, "stamp": revisions.NewStamp(), "labels": settings.Labels, "documents": settings.Limits.Documents,
-			"changes": settings.Limits.Changes, "keep": settings.Limits.Keep, "archived": settings.Archived, "most": most,
-		})
+		added, err := tx.Exec(ctx, stmt.InsertSite, newSite(name, settings, most))
 		if err != nil {
 			return 0, fmt.Errorf("add the site: %w", err)
 		}
@@ -126,6 +121,21 @@ func (d *Database) setSite(ctx context.Context, tx pgx.Tx, name string, settings
 		}
 	}
 	return 0, sites.TooMany(most)
+}
+
+// settingsArguments returns the arguments of UpdateSite. The labels must not be nil.
+func settingsArguments(name string, settings sites.Settings) named {
+	return named{
+		"site": name, "labels": settings.Labels, "documents": settings.Limits.Documents,
+		"changes": settings.Limits.Changes, "keep": settings.Limits.Keep, "archived": settings.Archived,
+	}
+}
+
+// newSite returns the arguments of InsertSite.
+func newSite(name string, settings sites.Settings, most int) named {
+	arguments := settingsArguments(name, settings)
+	arguments["stamp"], arguments["most"] = revisions.NewStamp(), most
+	return arguments
 }
 
 // changeSite changes the row of a site that was locked.
@@ -141,10 +151,7 @@ func (d *Database) changeSite(ctx context.Context, tx pgx.Tx, name string, found
 	case reflect.DeepEqual(was, settings):
 		return sites.Unchanged, nil
 	}
-	_, err = tx.Exec(ctx, stmt.UpdateSite, named{
-		"site": name, "labels": settings.Labels, "documents": settings.Limits.Documents,
-		"changes": settings.Limits.Changes, "keep": settings.Limits.Keep, "archived": settings.Archived,
-	})
+	_, err = tx.Exec(ctx, stmt.UpdateSite, settingsArguments(name, settings))
 	return sites.Changed, err
 }
 
@@ -205,11 +212,13 @@ func (d *Database) CountSites(ctx context.Context) (map[string]int, error) {
 	return counts, err
 }
 
+// holds is the condition that the status of a feed is the verdict on the newest revision, and has not ended.
+const holds = "s.head > 0 AND f.judged = s.head AND (f.due IS NULL OR f.due >= now())"
+
 // selectSites selects the columns that scanSite reads, of sites that are not being deleted. An empty list of labels is
 // in all.
 const selectSites = `SELECT s.site, s.labels, s.max_documents, s.max_changes, s.keep, s.archived_at IS NOT NULL, s.head,
-		s.stamp, CASE WHEN s.head > 0 AND f.judged = s.head AND (f.due IS NULL OR f.due >= now()) THEN f.status ELSE '' END,
-		s.live, s.created_at,
+		s.stamp, CASE WHEN ` + holds + ` THEN f.status ELSE '' END, s.live, s.created_at,
 		greatest(s.changed_at, (SELECT r.created_at FROM revisions r WHERE r.site = s.site AND r.revision = s.head))
 	FROM sites s JOIN feeds f ON f.site = s.site WHERE s.deleted IS NULL`
 
@@ -217,7 +226,7 @@ const selectSites = `SELECT s.site, s.labels, s.max_documents, s.max_changes, s.
 var siteOrders = map[string]string{
 	"":                " ORDER BY s.site %[1]s",
 	sites.ByName:      " ORDER BY s.site %[1]s",
-	sites.ByStatus:    " ORDER BY CASE WHEN s.head > 0 AND f.judged = s.head THEN nullif(f.status, '') END %[1]s, s.site",
+	sites.ByStatus:    " ORDER BY CASE WHEN " + holds + " THEN nullif(f.status, '') END %[1]s, s.site",
 	sites.ByChange:    " ORDER BY 12 %[1]s, s.site",
 	sites.ByDocuments: " ORDER BY s.live %[1]s, s.site",
 }
@@ -225,8 +234,8 @@ var siteOrders = map[string]string{
 // siteStatuses are the conditions for a status. It is not an argument, so that plans take few sites to have it, and
 // read them in the order of the index.
 var siteStatuses = map[string]string{
-	"failure": " AND f.status = 'failure' AND s.head > 0 AND f.judged = s.head AND (f.due IS NULL OR f.due >= now())",
-	"success": " AND f.status = 'success' AND s.head > 0 AND f.judged = s.head AND (f.due IS NULL OR f.due >= now())",
+	"failure": " AND f.status = 'failure' AND " + holds,
+	"success": " AND f.status = 'success' AND " + holds,
 }
 
 // FindSites implements sites.Store. It asks for one more than is wanted, which shows whether there are more.

@@ -69,9 +69,9 @@ func (d *Database) analyze(ctx context.Context, added int64) (analyzed bool, err
 	if err := d.pool.QueryRow(ctx, stmt.KnownDocuments, named{}).Scan(&known); err != nil || known >= float64(added) {
 		return false, err
 	}
-	_, err = d.pool.Exec(ctx, analyze)
+	_, err = d.pool.Exec(ctx, analyzeTables)
 	return true, err
 }
 
-// analyze updates the statistics of the large tables.
-const analyze = "ANALYZE documents, contents, texts, buckets, violations, entries, checks, reported, results, revisions"
+// analyzeTables updates the statistics of the large tables.
+const analyzeTables = "ANALYZE documents, contents, texts, buckets, violations, entries, checks, reported, results, revisions"
