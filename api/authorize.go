@@ -161,7 +161,7 @@ func (s *server) owner(r *http.Request) string {
 	return "address " + remoteAddress(r)
 }
 
-// withOwner returns a request whose context has its owner, with the site that it is about.
+// withOwner returns a request whose context names its owner: the user and the site.
 func (s *server) withOwner(r *http.Request) *http.Request {
 	return r.WithContext(budget.WithOwner(r.Context(), budget.Owner{User: s.owner(r), Site: siteOf(r)}))
 }

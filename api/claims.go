@@ -38,7 +38,7 @@ type seeker struct {
 
 	// claim claims work if there is any.
 	claim func(ctx context.Context, ask claims.Ask) (claims.Granted, error)
-	// authorize returns a fault if the caller, who may have other rights than before, may not post what is asked for.
+	// authorize returns a fault if the caller may not (or no longer) post the results that are asked for.
 	authorize func(ctx context.Context) error
 }
 

@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -217,29 +216,34 @@ func TestClaims_compat(t *testing.T) {
 	}
 }
 
-// A thousand workers that wait cost a few statements when work appears: those of one server are served together.
-func TestClaims_thousandWaiting(t *testing.T) {
-	t.Parallel()
-	const workers, works = 1000, 10
-	spans := tracetest.NewSpanRecorder()
+// tracedSite opens a site in which so many requests of one user may wait, with the spans of its statements. Closing stop
+// ends the waits.
+func tracedSite(t *testing.T, waits int) (s site, told feed.Site, spans *tracetest.SpanRecorder, stop chan struct{}) {
+	t.Helper()
+	spans = tracetest.NewSpanRecorder()
 	traces := sdk.NewTracerProvider(sdk.WithSpanProcessor(spans))
-	stop := make(chan struct{})
-	var told feed.Site
-	s := openSite(t, settings{defaults: []string{}, traces: traces}, func(c *api.Config) {
+	stop = make(chan struct{})
+	s = openSite(t, settings{defaults: []string{}, traces: traces}, func(c *api.Config) {
 		config := c.Feed.Config
-		config.MaxWaits = 3 * workers
+		config.MaxWaits = 3 * waits
 		c.Feed, c.Stopping = feed.New(config).Of(sites.Default), stop
 		told = c.Feed
 	})
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	go told.Run(ctx)
+	go told.Run(t.Context())
 	next := s.Handler
 	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, span := traces.Tracer("").Start(r.Context(), "request") // statements of traced requests have spans
 		defer span.End()
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
+	return s, told, spans, stop
+}
+
+// A thousand workers that wait cost a few statements when work appears: those of one server are served together.
+func TestClaims_thousandWaiting(t *testing.T) {
+	t.Parallel()
+	const workers, works = 1000, 10
+	s, told, spans, stop := tracedSite(t, workers)
 	var names []string
 	for i := range works {
 		names = append(names, fmt.Sprintf("v%d-validation", i))
@@ -271,7 +275,7 @@ func TestClaims_thousandWaiting(t *testing.T) {
 	for range works {
 		claimed[(<-answers).is(t, http.StatusCreated).mapping(t)["validation"]] = true
 	}
-	if _, err := told.NumberEvents(ctx); err != nil {
+	if _, err := told.NumberEvents(t.Context()); err != nil {
 		t.Error(err)
 	}
 	time.Sleep(500 * time.Millisecond)

@@ -54,7 +54,7 @@ func (s *server) claimAt(ctx context.Context, r *http.Request, ask claims.Ask) (
 	return claims.Granted{Next: time.Second}, nil // many others are faster
 }
 
-// namesAt returns those of some validations whose results a caller may post in a site, whoever made the revision.
+// namesAt selects the validations whose results a caller may post in a site, whoever made the revision.
 func namesAt(policy *authz.Policy, caller authn.Caller, site string, names []string) (allowed []string) {
 	for _, name := range names {
 		if policy.Decide(authz.CreateValidation, caller, authz.Target{Site: site, Validation: name}) != authz.Refused {

@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -10,14 +9,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	sdk "go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	oteltrace "go.opentelemetry.io/otel/trace"
 
 	"purser/api"
 	"purser/internal/authz"
 	"purser/internal/feed"
-	"purser/internal/sites"
 	"purser/internal/store/storetest"
 )
 
@@ -53,7 +49,7 @@ func (s site) listed(t *testing.T, path string, keys []string, header ...string)
 	return items
 }
 
-// A claim to the work of any site says of which, with links below that; what is done with it is done there.
+// A claim to the work of any site names the site, and its links lead there.
 func TestEverywhere_claim(t *testing.T) {
 	t.Parallel()
 	s := schemasSite(t)
@@ -316,25 +312,7 @@ func byRulesWith(t *testing.T, file string, change func(*api.Config)) site {
 func TestEverywhere_manyWaiting(t *testing.T) {
 	t.Parallel()
 	const workers, many = 100, 50
-	spans := tracetest.NewSpanRecorder()
-	traces := sdk.NewTracerProvider(sdk.WithSpanProcessor(spans))
-	stop := make(chan struct{})
-	var told feed.Site
-	s := openSite(t, settings{defaults: []string{}, traces: traces}, func(c *api.Config) {
-		config := c.Feed.Config
-		config.MaxWaits = 3 * workers
-		c.Feed, c.Stopping = feed.New(config).Of(sites.Default), stop
-		told = c.Feed
-	})
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	go told.Run(ctx)
-	next := s.Handler
-	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, span := traces.Tracer("").Start(r.Context(), "request") // statements of traced requests have spans
-		defer span.End()
-		next.ServeHTTP(w, r.WithContext(ctx))
-	})
+	s, told, spans, stop := tracedSite(t, workers)
 	for i := range many {
 		s.putSite(t, fmt.Sprintf("s%02d", i), "{}").is(t, http.StatusCreated)
 	}

@@ -77,7 +77,8 @@ func (s *server) change(r *http.Request, q *params, status int) (revisions.Optio
 // limits returns the limits that the site of a request has of its own.
 func (s *server) limits(r *http.Request) sites.Limits { return infoOf(r).settings.Limits }
 
-// countedChange is change for what makes a revision. It counts those that are no dry runs. Fault: Throttled.
+// countedChange reads the options of a change that makes a revision, and counts it unless it is a dry run. Fault:
+// Throttled.
 func (s *server) countedChange(w http.ResponseWriter, r *http.Request, q *params, status int) (
 	revisions.Options, error,
 ) {

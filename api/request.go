@@ -125,7 +125,7 @@ type requestInfo struct {
 	rest    func()        // waits and answers, after the handlers have returned; nil if they have answered
 
 	site       string         // in the path; empty if there is none
-	prefix     string         // of the path, in front of what is routed: /sites/{site}, or empty
+	prefix     string         // that is cut off the path before it is routed: /sites/{site}, or empty
 	everywhere bool           // the request is about all sites
 	settings   sites.Settings // of the site, if it is known to exist
 	services   *Services      // of the site; nil: of the default site
