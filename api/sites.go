@@ -37,8 +37,8 @@ func (s *server) listSites(w http.ResponseWriter, r *http.Request) error {
 	return writePage(s, w, r, part{page, more}, found, siteView)
 }
 
-// numberListed numbers the events on which a list of sites depends: those of all sites if their verdicts decide which are
-// in it, or in which order, else those of the sites in it.
+// numberListed numbers the events on which a list of sites depends: those of all sites if verdicts decide which sites
+// are in it, or their order, else those of the sites in it.
 func (s *server) numberListed(ctx context.Context, query sites.Query) error {
 	if query.Status != "" || query.Sort == sites.ByStatus {
 		return s.Feed.NumberSites(ctx, func(string) bool { return true })

@@ -74,4 +74,5 @@ func (d *Database) analyze(ctx context.Context, added int64) (analyzed bool, err
 }
 
 // analyzeTables updates the statistics of the large tables.
-const analyzeTables = "ANALYZE documents, contents, texts, buckets, violations, entries, checks, reported, results, revisions"
+const analyzeTables = "ANALYZE documents, contents, texts, buckets, violations, entries, checks, reported, " +
+	"results, revisions"
