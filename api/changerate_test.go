@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"purser/internal/budget"
 	"purser/internal/fault"
 	"purser/internal/sites"
 )
@@ -17,7 +18,7 @@ import (
 func TestServer_countChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &server{Config: Config{Bounds: Bounds{Changes: 5}}, changed: newUserRate(0, changeWindow)}
+		s := &server{Config: Config{Bounds: Bounds{Changes: 5}, Pool: budget.NewPool(1, 0)}, changed: newUserRate(0, changeWindow)}
 		count := func(site string, own *int64, want int, by string) {
 			t.Helper()
 			for n := range 100 {
@@ -37,6 +38,11 @@ func TestServer_countChange(t *testing.T) {
 				t.Errorf("%s had 100 changes, want %d", site, want)
 			}
 		}
+		s.Pool.Uses("a")
+		count("a", nil, 100, "") // alone
+		count("a", new(int64(3)), 3, "the most that the limit of the site allows")
+		time.Sleep(2 * changeWindow)
+		s.Pool.Uses("b")
 		count("a", nil, 5, "the most that --site-changes allows")
 		count("b", new(int64(60)), 60, "the most that the limit of the site allows")
 		count("c", new(int64(1)), 1, "The site c had 1 changes")
@@ -45,5 +51,7 @@ func TestServer_countChange(t *testing.T) {
 		count("a", new(int64(7)), 2, "") // raised
 		time.Sleep(2 * changeWindow)
 		count("a", nil, 5, "")
+		time.Sleep(10 * time.Minute)
+		count("a", nil, 100, "") // alone again
 	})
 }

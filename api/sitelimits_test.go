@@ -10,7 +10,10 @@ import (
 // Whatever makes a revision counts as a change of the site; dry runs, prunes and reads do not.
 func TestSite_changesInAMinute(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(config *api.Config) { config.Bounds.Changes = 4 })
+	s := newSite(t, func(config *api.Config) {
+		config.Bounds.Changes = 4
+		config.Pool.Uses("another")
+	})
 	dryRun := func() {
 		t.Helper()
 		s.do(t, http.MethodPut, "buckets/a/documents?dry-run=true", widget("w2", "{}"), inYAML...).is(t, http.StatusOK)

@@ -34,6 +34,9 @@ func (p *Pool) Uses(site string) {
 	p.permits.ask(site)
 }
 
+// IsShared reports whether a site has others beside it that are in use (Shares).
+func (p *Pool) IsShared(site string) bool { return p.permits.IsShared(site) }
+
 // Permits returns how many large requests may run concurrently on this machine: together they use at most half of the
 // cores, or two of them, and the given number of bytes.
 func Permits(bytes int64) int64 {
