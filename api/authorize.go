@@ -114,9 +114,9 @@ func (s *server) countRequest(w http.ResponseWriter, r *http.Request) error {
 // changeWindow is the time in which the changes of a site are counted.
 const changeWindow = time.Minute
 
-// countChange counts a change of a site, which may have limits of its own; that of the server is for a site beside others
-// (budget.Shares). It keeps two numbers for each site that was changed within two minutes. Fault: Throttled if the site
-// has as many changes as it may.
+// countChange counts a change of a site, which may have limits of its own; that of the server is for a site beside
+// others (budget.Shares). It keeps two numbers for each site that was changed within two minutes. Fault: Throttled if
+// the site has as many changes as it may.
 func (s *server) countChange(w http.ResponseWriter, r *http.Request, site string, limits sites.Limits) error {
 	most, by := s.Bounds.Changes, "--site-changes"
 	if limits.Changes != nil {

@@ -18,7 +18,8 @@ import (
 func TestServer_countChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &server{Config: Config{Bounds: Bounds{Changes: 5}, Pool: budget.NewPool(1, 0)}, changed: newUserRate(0, changeWindow)}
+		config := Config{Bounds: Bounds{Changes: 5}, Pool: budget.NewPool(1, 0)}
+		s := &server{Config: config, changed: newUserRate(0, changeWindow)}
 		count := func(site string, own *int64, want int, by string) {
 			t.Helper()
 			for n := range 100 {

@@ -40,7 +40,7 @@ type limitFlags struct {
 	MaxBody         byteSize `help:"Size of a request body, decompressed." default:"32MiB" placeholder:"32MiB"`
 	MaxDocuments    int      `help:"Documents in a body." default:"100000"`
 	SiteDocuments   int      `help:"Documents of the site; changes that would add more are refused." default:"200000"`
-	SiteChanges     int64    `help:"Changes of a site in a minute, by this server, while other sites are in use; 0: unlimited." default:"600"`
+	SiteChanges     int64    `help:"Changes of a site in a minute, beside other sites in use; 0: unlimited." default:"600"`
 	SiteKeep        int      `help:"Revisions of a site that are kept besides tagged ones; 0: all." default:"0"`
 	MaxDocumentSize byteSize `help:"Size of a document, as written and with aliases expanded." default:"4MiB" placeholder:"4MiB"` //nolint:lll // a tag
 	MaxDepth        int      `help:"Nesting depth of a document." default:"100"`
