@@ -22,29 +22,30 @@ func (s *server) putBucket(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.putDocuments(w, r, paramsOf(r), func(body []byte, media document.Media, options revisions.Options) (
-		changes.Written, error,
-	) {
+	return s.putDocuments(w, r, []string{bucket}, bucket, func(
+		body []byte, media document.Media, options revisions.Options,
+	) (changes.Written, error) {
 		return s.at(r).Service.Put(r.Context(), bucket, body, media, options)
 	})
 }
 
 // PUT /api/v1.0/changesets
 func (s *server) putChangeSet(w http.ResponseWriter, r *http.Request) error {
-	q := paramsOf(r)
-	buckets := q.bucketNames()
-	return s.putDocuments(w, r, q, func(body []byte, media document.Media, options revisions.Options) (
-		changes.Written, error,
-	) {
+	buckets := paramsOf(r).bucketNames()
+	return s.putDocuments(w, r, buckets, "", func(
+		body []byte, media document.Media, options revisions.Options,
+	) (changes.Written, error) {
 		return s.at(r).Service.PutChangeSet(r.Context(), buckets, body, media, options)
 	})
 }
 
-// putDocuments reads the documents of a request, puts them and answers with the outcome.
-func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *params,
+// putDocuments reads the documents of a request, or copies those of buckets of another site, puts them into the bucket
+// into, or several if that is empty, and answers with the outcome.
+func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, buckets []string, into string,
 	put func(body []byte, media document.Media, options revisions.Options) (changes.Written, error),
 ) error {
-	findings := q.flag("findings", false)
+	q := paramsOf(r)
+	findings, from := q.flag("findings", false), q.copyFrom(into)
 	options, err := s.countedChange(w, r, q, http.StatusOK)
 	if err != nil {
 		return err
@@ -58,9 +59,14 @@ func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *params,
 	if !findings && !options.DryRun && negotiate(r) != typeJSON {
 		options.OnPlanned = func(documents []*revisions.Stored) { texts = prepareTexts(documents) }
 	}
-	written, err := s.ingest(w, r, func(body []byte, media document.Media) (changes.Written, error) {
-		return put(body, media, options)
-	})
+	var written changes.Written
+	if from != nil {
+		written, err = s.copyDocuments(r, *from, buckets, into, options, put)
+	} else {
+		written, err = s.ingest(w, r, func(body []byte, media document.Media) (changes.Written, error) {
+			return put(body, media, options)
+		})
+	}
 	if err != nil {
 		return err
 	}
@@ -157,7 +163,7 @@ func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written chan
 	}
 	setSummary(w, written.Revision, written.Changed, written.RevisionStatus.Verdict, written, counts)
 	infoOf(r).audited = written.Audited
-	if infoOf(r).unchanged = !written.Changed && written.Rewritten == 0; written.Changed {
+	if infoOf(r).unchanged = !written.Changed && written.Rewritten == 0 && !written.Refollows; written.Changed {
 		infoOf(r).revision = written.Revision
 	}
 }

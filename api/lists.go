@@ -25,7 +25,23 @@ func (s *server) listBuckets(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writePage(s, w, r, part{page, more}, buckets, s.links(r).bucket)
+	behind, err := s.behind(r, func(yield func(revisions.Upstream) bool) {
+		for _, bucket := range buckets {
+			if bucket.Upstream != nil && !yield(*bucket.Upstream) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return writePage(s, w, r, part{page, more}, buckets, func(b queries.Bucket) wire.Bucket {
+		view := s.links(r).bucket(b)
+		if b.Upstream != nil {
+			view.From, view.Behind = new(b.Upstream.Event()), behind[*b.Upstream]
+		}
+		return view
+	})
 }
 
 // GET /api/v1.0/documents/{namespace}/{kind}/{version}/{layer}/{name}/history

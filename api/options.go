@@ -57,7 +57,9 @@ func (s *server) user(r *http.Request) string {
 // change reads the options of a change. status is that of the answer if the change is made.
 func (s *server) change(r *http.Request, q *params, status int) (revisions.Options, error) {
 	dryRun, most := q.flag("dry-run", false), q.count("max-deleted", -1)
+	detach := q.flag("detach", false)
 	options, err := s.options(r, q)
+	options.Detach = detach
 	options.DryRun, options.CleartextOnly, options.Viewer = dryRun, !s.mayEncrypt(r), infoOf(r).viewer
 	if err == nil {
 		options.Rendered, _, err = s.renderedAsked(r, q, dryRun)

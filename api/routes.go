@@ -55,7 +55,7 @@ func (s *server) siteRoutes() []route {
 	const webhook = v1 + "/webhooks/{webhook}"
 	page, change := names{"limit", "offset"}, names{cleartextSecrets, "dry-run", "message"}
 	rollback := append(names{"max-deleted", "rendered", "diff"}, change...)
-	put := append(names{"findings"}, rollback...)
+	put := append(names{"findings", "from", "expect", "detach"}, rollback...)
 	return []route{
 		{"GET", "/", public, s.front, nil},
 		{"GET", "/versions", public, s.versions, nil},
@@ -82,7 +82,7 @@ func (s *server) siteRoutes() []route {
 		{"POST", webhook + "/deliveries/{delivery}/retry", authz.ManageWebhooks, ofWebhook(s.retryDelivery), nil},
 		{"GET", v1 + "/buckets", readDocuments, s.listBuckets, page},
 		{"PUT", v1 + "/buckets/{bucket}/documents", writeDocuments, s.putBucket, put},
-		{"PUT", v1 + "/buckets/{bucket}/packages/{fullName}", writeDocuments, s.putPackage, change},
+		{"PUT", v1 + "/buckets/{bucket}/packages/{fullName}", writeDocuments, s.putPackage, append(names{"detach"}, change...)},
 		{"POST", checkPath, writeDocuments, s.checkPackage, nil},
 		{
 			"GET", v1 + "/documents/{namespace}/{kind}/{version}/{layer}/{name}/history", readDocuments, s.documentHistory,

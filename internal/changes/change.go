@@ -27,6 +27,7 @@ type Written struct {
 	Buckets        []string                 // that were written, sorted
 	Changed        bool                     // a revision was made
 	Rewritten      int                      // documents that were given other texts or places in files, without a revision
+	Refollows      bool                     // buckets have other upstreams, without a revision
 	Audited        bool                     // the audit event was recorded with the revision
 	RevisionStatus revisions.RevisionStatus // the revision that was made
 	Failures       document.Digest          // identifies what fails in it: see failuresOf
@@ -107,6 +108,7 @@ type proposal struct {
 	kind    revisions.Kind
 	options revisions.Options
 
+	promotion *revisions.Promotion // nil if none is asked for
 	snapshot  revisions.Snapshot
 	diff      revisions.Diff
 	judgement Judgement              // empty for a diff that changes nothing
@@ -126,6 +128,13 @@ func (s *Service) attempt(ctx context.Context, p proposal, locked bool) (_ propo
 		}
 		defer unlock()
 	}
+	if p.options.Promotion != nil {
+		promotion, err := p.options.Promotion(ctx)
+		if err != nil {
+			return p, err
+		}
+		p.promotion = &promotion
+	}
 	if p, err = s.propose(ctx, p); err != nil || p.options.DryRun {
 		return p, err
 	}
@@ -136,7 +145,7 @@ func (s *Service) attempt(ctx context.Context, p proposal, locked bool) (_ propo
 	if p.diff.Changes {
 		p, err = s.commit(ctx, p, texts, locked)
 	} else {
-		p.written.Rewritten = len(p.diff.Reread)
+		p.written.Rewritten, p.written.Refollows = len(p.diff.Reread), p.diff.Refollows
 		err = s.reread(ctx, p, texts)
 	}
 	if errors.Is(err, revisions.ErrStaleSnapshot) {
@@ -149,7 +158,7 @@ func (s *Service) attempt(ctx context.Context, p proposal, locked bool) (_ propo
 // commit appends a proposal. It holds the write lock while appending, unless it is locked already.
 func (s *Service) commit(ctx context.Context, p proposal, texts []revisions.TextBlock, locked bool) (proposal, error) {
 	commit := newCommit(p)
-	commit.Texts = texts
+	commit.Texts, commit.Promotion = texts, p.promotion
 	packed, held, err := s.packed(ctx, commit)
 	if p.charged += held; err != nil {
 		return p, err
@@ -327,11 +336,11 @@ func (s *Service) appendNext(ctx context.Context, p proposal, commit revisions.C
 	return s.append(ctx, p, commit)
 }
 
-// reread stores the texts of a change that makes no revision.
+// reread stores the texts and upstreams of a change that makes no revision.
 func (s *Service) reread(ctx context.Context, p proposal, texts []revisions.TextBlock) error {
-	if len(p.diff.Reread) > 0 {
-		if err := s.Store.Reread(ctx, p.snapshot.Head, p.diff.Reread, texts); err != nil {
-			return fmt.Errorf("store the texts of documents: %w", err)
+	if len(p.diff.Reread) > 0 || p.diff.Refollows {
+		if err := s.Store.Reread(ctx, p.snapshot.Head, p.diff, texts); err != nil {
+			return fmt.Errorf("store the texts and sources of documents: %w", err)
 		}
 	}
 	return nil

@@ -38,8 +38,8 @@ func newCommit(p proposal) revisions.Commit {
 func newRevision(p proposal) revisions.Revision {
 	revision := revisions.Revision{
 		ID: p.snapshot.Revision + 1, CreatedAt: p.snapshot.Now, Kind: p.kind, Reason: p.options.Reason,
-		AuthorID: p.options.Caller.ID,
-		Buckets:  p.diff.Buckets, Entries: p.judgement.Entries, Failed: p.judgement.Failed(),
+		AuthorID: p.options.Caller.ID, Upstreams: p.diff.Upstreams,
+		Buckets: p.diff.Buckets, Entries: p.judgement.Entries, Failed: p.judgement.Failed(),
 		ClientVersions: p.judgement.ClientVersions.Digest(),
 		Inapplicable:   p.judgement.Inapplicable,
 		SecretFails:    p.judgement.SecretFails, SecretOutside: p.judgement.SecretOutside,

@@ -203,11 +203,11 @@ func (m *memory) Remember(_ []revisions.Bucket, _ revisions.Revision, documents 
 
 func (*memory) Pack(data []byte) []byte { return data }
 
-func (m *memory) Reread(_ context.Context, base revisions.Head, versions []*revisions.Stored, _ []revisions.TextBlock) error {
+func (m *memory) Reread(_ context.Context, base revisions.Head, diff revisions.Diff, _ []revisions.TextBlock) error {
 	if base != m.head {
 		return revisions.ErrStaleSnapshot
 	}
-	m.Remember(nil, revisions.Revision{}, versions)
+	m.Remember(nil, revisions.Revision{}, diff.Reread)
 	return nil
 }
 

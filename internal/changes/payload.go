@@ -26,6 +26,9 @@ type Payload struct {
 	Partial bool
 	// Archive is the archive of the only item, a package; nil for other payloads.
 	Archive []byte
+	// Copied and Detach are as in revisions.Options.
+	Copied revisions.Upstreams
+	Detach bool
 	// Blind is set if the caller may not see encrypted documents: each counts as changed, so that guesses reveal nothing.
 	Blind bool
 }

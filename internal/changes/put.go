@@ -2,6 +2,7 @@ package changes
 
 import (
 	"context"
+	"maps"
 
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -46,12 +47,15 @@ func (s *Service) put(ctx context.Context, payload Payload, kind revisions.Kind,
 	Written, error,
 ) {
 	payload.CleartextOnly, payload.Blind = options.CleartextOnly, !options.Viewer.Encrypted
+	payload.Copied, payload.Detach = options.Copied, options.Detach
 	payload, err := s.decodeCached(ctx, payload)
 	if err != nil {
 		return Written{}, err
 	}
 	written, err := s.change(ctx, payloadSource{s, payload}, kind, options)
-	written.Items = payload.Items
+	if options.Copied == nil { // the caller has the text
+		written.Items = payload.Items
+	}
 	return written, err
 }
 
@@ -108,5 +112,9 @@ func (p payloadSource) plan(ctx context.Context, snapshot revisions.Snapshot) (r
 		return diff, err
 	}
 	diff.Archive = p.payload.Archive
+	if diff.Upstreams, err = snapshot.Upstreams.After(p.payload.Buckets, p.payload.Copied, p.payload.Detach); err != nil {
+		return diff, err
+	}
+	diff.Refollows = !maps.Equal(diff.Upstreams, snapshot.Upstreams)
 	return p.service.seal(ctx, snapshot, diff)
 }

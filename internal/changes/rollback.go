@@ -44,6 +44,7 @@ func (r rollbackSource) plan(ctx context.Context, snapshot revisions.Snapshot) (
 		}
 	}
 	diff := planRollback(snapshot, r.blind)
+	diff.Upstreams = snapshot.Comparison.Upstreams
 	if !r.service.Compat {
 		diff.CarriedFrom, diff.Carried, diff.Carried.Votes = r.target, snapshot.Carried, map[string][]validations.Vote{}
 		for ballot, votes := range snapshot.Votes {

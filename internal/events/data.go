@@ -27,12 +27,22 @@ type Created struct {
 	User     string   `json:"user"`
 	Message  string   `json:"message"`
 	Source   string   `json:"source,omitempty"`
-	Added    int      `json:"added"`   // versions of documents that begin with the revision
-	Removed  int      `json:"removed"` // versions that end with it; a document that is modified counts in both
+	// Sources are where the documents of those buckets were copied from that follow others.
+	Sources map[string]Upstream `json:"sources,omitempty"`
+	Added   int                 `json:"added"`   // versions of documents that begin with the revision
+	Removed int                 `json:"removed"` // versions that end with it; a document that is modified counts in both
 	// Modified is the number of documents that count in both; nil in events of earlier versions, and for viewers from
 	// whom encrypted ones are withheld.
 	Modified *int   `json:"modified,omitempty"`
 	Status   string `json:"status"`
+}
+
+// Upstream is a bucket of a revision of another site that documents were copied from.
+type Upstream struct {
+	Site     string `json:"site"`
+	Revision int64  `json:"revision"`
+	Stamp    string `json:"stamp"`
+	Bucket   string `json:"bucket"`
 }
 
 // Effect has the numbers of versions of documents that a revision begins and ends, as in Created.
@@ -76,6 +86,9 @@ type Counts struct{ Added, Removed int }
 
 // Event returns the event. encrypted counts those among the versions that are encrypted.
 func (c Created) Event(encrypted Counts) Event {
+	for _, bucket := range c.Buckets[min(len(c.Buckets), maxBuckets):] {
+		delete(c.Sources, bucket)
+	}
 	c.Buckets = append([]string{}, c.Buckets[:min(len(c.Buckets), maxBuckets)]...)
 	event := Event{Type: RevisionCreated, Revision: c.Revision, Subject: subject(c.Revision)}
 	if encrypted != (Counts{}) {

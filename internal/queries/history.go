@@ -105,6 +105,7 @@ type Bucket struct {
 	Name      string
 	Documents int // that the viewer may see
 	Last      Change
+	Upstream  *revisions.Upstream // nil if its documents were not copied
 }
 
 // Buckets returns a page of the buckets by name, and reports whether there are more.
@@ -115,6 +116,15 @@ func (v View) Buckets(ctx context.Context, page Page) (buckets []Bucket, more bo
 	}
 	if more = len(buckets) == page.Limit; more {
 		buckets = buckets[:page.Limit-1]
+	}
+	upstreams, err := v.store.Upstreams(ctx)
+	if err != nil {
+		return nil, false, fmt.Errorf("list where buckets come from: %w", err)
+	}
+	for i := range buckets {
+		if from, follows := upstreams[buckets[i].Name]; follows {
+			buckets[i].Upstream = &from
+		}
 	}
 	return buckets, more, nil
 }

@@ -28,6 +28,10 @@ type Diff struct {
 	// Reread, which make no revision.
 	Texts  []Text
 	Reread []*Stored
+	// Upstreams are those of the site after the change. Refollows reports whether they are others than before, which makes
+	// no revision.
+	Upstreams Upstreams
+	Refollows bool
 	// Changes reports whether the diff makes a revision.
 	Changes bool
 }

@@ -51,6 +51,8 @@ type Revision struct {
 	Reason
 	AuthorID string // of the user who authenticated; only of a revision that is being made
 
+	Upstreams Upstreams // of the buckets in it
+
 	Entries int  // number of entries of its schema validation
 	Failed  bool // whether any of these entries is a failure, or SecretFails
 	// SecretFails reports whether one of the server's validations fails because of something that depends on a secret.

@@ -20,7 +20,7 @@ type Head struct {
 	Revision     int64 // the newest revision, 0 if there is none
 	LastDocument int64 // the last document ID that was used
 	Live         int   // number of documents in the newest revision
-	Texts        int64 // the last block of texts, counted anew whenever live documents are given others
+	Texts        int64 // the last block of texts, counted anew whenever live documents or upstreams are given others
 }
 
 // Bucket is the newest state of a bucket.
@@ -187,6 +187,8 @@ type Snapshot struct {
 	Now  time.Time // by the database's clock
 	Held int       // bytes of memory charged to the request's budget for the snapshot
 
+	Upstreams Upstreams // of all buckets
+
 	Buckets  []Bucket // in the order of the Need
 	Claims   []*Stored
 	Contents map[document.Digest]Content
@@ -349,6 +351,7 @@ type Comparison struct {
 	Stamps         map[int64]Stamp // of those that exist
 	Removed, Added []*Stored       // only in the first, and only in the second, in order of place
 	Before, After  []string        // the buckets with documents, sorted
+	Upstreams      Upstreams       // in the target of a rollback
 }
 
 // Texts returns a function that finds the document in the buckets that was read from a text, nil if there is none.

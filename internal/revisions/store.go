@@ -40,11 +40,12 @@ type Store interface {
 	// Pack returns the data of a document in its stored form, for Commit.Packed.
 	Pack(data []byte) []byte
 	// Append stores a commit atomically as the next revision and returns it with its stamp. It returns ErrStaleSnapshot
-	// unless the head is still the base of the commit.
+	// unless the head is still the base of the commit and its promotion holds.
 	Append(ctx context.Context, commit Commit) (Commit, error)
 
-	// Reread stores texts, and that the versions have these, if the head is still the base; ErrStaleSnapshot otherwise.
-	Reread(ctx context.Context, base Head, versions []*Stored, texts []TextBlock) error
+	// Reread stores what changes without a revision: texts, that the versions of the diff have these, and its upstreams. It
+	// returns ErrStaleSnapshot unless the head is still the base.
+	Reread(ctx context.Context, base Head, diff Diff, texts []TextBlock) error
 
 	// Prune deletes all revisions except the newest keep and tagged ones, atomically, and then everything that no
 	// remaining revision needs; the next prune finishes that if this one cannot. A dry run only reports what would be

@@ -139,6 +139,7 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 		arguments := a.store.heldArguments(a.commit.Holds, a.commit.Revision.AuthorID)
 		batch.Queue(stmt.HeldResults, arguments).Query(heldInto(&held))
 	}
+	promoted := queuePromotion(batch, a.commit.Promotion)
 	closed := a.queueClose(batch)
 	if len(diff.Added) > 0 {
 		digests := column(diff.Added, func(doc *revisions.Stored) nullDigest { return nullDigest(doc.Digest) })
@@ -155,7 +156,7 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 	if archived {
 		return nil, sites.Archived(name)
 	}
-	if head != a.commit.Base || closed.all != len(diff.Removed) || !sameHeld(held, a.commit.Held) {
+	if !promoted() || head != a.commit.Base || closed.all != len(diff.Removed) || !sameHeld(held, a.commit.Held) {
 		return nil, revisions.ErrStaleSnapshot
 	}
 	a.encrypted, a.texts = closed.encrypted, numberTexts(a.commit.Texts, head.Texts)
@@ -228,6 +229,7 @@ func (a *appending) conclude(batch *pgx.Batch, recorded map[revisions.Pair]bool)
 	added := len(commit.Diff.Added)
 	batch.Queue(stmt.AdvanceHead, named{
 		"site": s.site, "added": added, "more": added - len(commit.Diff.Removed), "stamp": commit.Revision.Stamp,
+		"sources": sourcesText(commit.Diff.Upstreams),
 	})
 	batch.Queue("COMMIT").Exec(func(tag pgconn.CommandTag) error {
 		if tag.String() != "COMMIT" {
@@ -248,7 +250,7 @@ func (s *Store) queueRevision(batch *pgx.Batch, commit revisions.Commit, succeed
 		"source": r.Source, "source_commit": zeronull.Text(r.Source.Commit()),
 		"origin": zeronull.Int8(r.Origin), "client_versions": nullDigest(r.ClientVersions), "stamp": r.Stamp,
 		"succeeded": succeeded, "secret_fails": r.SecretFails, "secret_outside": r.SecretOutside,
-		"inapplicable": r.Inapplicable, "author_id": r.AuthorID,
+		"inapplicable": r.Inapplicable, "author_id": r.AuthorID, "sources": sourcesText(r.Upstreams),
 	})
 	if len(r.Buckets) > 0 {
 		batch.Queue(stmt.ChangeBuckets, named{

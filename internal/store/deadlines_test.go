@@ -52,7 +52,7 @@ func calls(s *store.Store) map[string]func(ctx context.Context) error {
 			return s.Reseal(ctx, revisions.SealedContent{Digest: document.Digest{1}}, nil)
 		},
 		"ResealText": func(ctx context.Context) error { return s.Reseal(ctx, revisions.SealedContent{Block: 1}, nil) },
-		"Reread":     func(ctx context.Context) error { return s.Reread(ctx, revisions.Head{}, nil, nil) },
+		"Reread":     func(ctx context.Context) error { return s.Reread(ctx, revisions.Head{}, revisions.Diff{}, nil) },
 		"Origins":    func(ctx context.Context) error { _, err := s.Origins(ctx, []int64{1}); return err },
 		"OriginsNamed": func(ctx context.Context) error {
 			_, err := s.OriginsNamed(ctx, 1, []document.Identity{{Name: "n"}})

@@ -94,7 +94,8 @@ func listed(site string, query queries.Query) *statement {
 func scanRevision(row pgx.CollectableRow) (r revisions.Revision, err error) {
 	var kind string
 	err = row.Scan(&r.ID, &r.CreatedAt, &r.Buckets, &r.Entries, &kind, &r.User, &r.Message, &r.Source, &r.Origin,
-		&r.Failed, (*nullDigest)(&r.ClientVersions), &r.Stamp, &r.SecretFails, &r.SecretOutside, &r.Inapplicable)
+		&r.Failed, (*nullDigest)(&r.ClientVersions), &r.Stamp, &r.SecretFails, &r.SecretOutside, &r.Inapplicable,
+		(*upstreams)(&r.Upstreams))
 	if err != nil {
 		return r, fmt.Errorf("read a revision: %w", err)
 	}
@@ -162,6 +163,7 @@ func (s *Store) queueRollback(q *questions, c *revisions.Comparison, target int6
 	c.Target = target
 	before, after := ancestors(target)
 	askStamps(q, s.site, c, target)
+	q.ask(first(&c.Upstreams, scanUpstreams), stmt.SourcesOf, named{"site": s.site, "revision": target})
 	q.ask(into(&c.Before, pgx.RowTo[string]), stmt.NewestOccupied, named{"site": s.site})
 	q.ask(into(&c.After, pgx.RowTo[string]), stmt.OccupiedBuckets, named{"site": s.site, "revision": target})
 	q.ask(into(&c.Added, s.scanDocument), stmt.OnlyTarget, named{

@@ -32,7 +32,7 @@ var stmt = mustLoad(files)
 type statements struct {
 	// sql/site.sql
 	CannotWrite, DatabaseSize, KnownDocuments, SchemaVersion, ReadHead, LockHead, LockBase, HeadAndTime, HeadAround,
-	LatestRevision, LastPurge, HasRevision, NewestRevision string
+	LatestRevision, LastPurge, HasRevision, SourcesOf, UpstreamsNow, BehindOf, FactsOf, Refollow, NewestRevision string
 
 	// sql/append.sql
 	CloseDocument, CloseDocuments, InsertContent, InsertDocument, InsertTexts, RereadDocuments, AddSealed,

@@ -73,11 +73,10 @@ func lineOf(doc *revisions.Stored) zeronull.Int4 {
 }
 
 // Reread implements revisions.Store.
-func (s *Store) Reread(ctx context.Context, base revisions.Head, versions []*revisions.Stored,
-	texts []revisions.TextBlock,
+func (s *Store) Reread(ctx context.Context, base revisions.Head, diff revisions.Diff, texts []revisions.TextBlock,
 ) error {
 	limit := s.deadlines.Write
-	if len(versions) > many {
+	if len(diff.Reread) > many {
 		limit = s.deadlines.Append
 	}
 	return s.withTx(ctx, limit, func(ctx context.Context, tx pgx.Tx) error {
@@ -95,7 +94,10 @@ func (s *Store) Reread(ctx context.Context, base revisions.Head, versions []*rev
 			return revisions.ErrStaleSnapshot
 		}
 		batch := &pgx.Batch{}
-		s.queueTexts(batch, numberTexts(texts, head.Texts), versions)
+		s.queueTexts(batch, numberTexts(texts, head.Texts), diff.Reread)
+		if diff.Refollows {
+			batch.Queue(stmt.Refollow, named{"site": s.site, "sources": sourcesText(diff.Upstreams)})
+		}
 		return tx.SendBatch(ctx, batch).Close()
 	})
 }

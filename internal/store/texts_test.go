@@ -51,7 +51,7 @@ func TestStore_Reread_stale(t *testing.T) {
 		Body: revisions.AppendBlock(nil, []revisions.Text{{Body: []byte("other"), Documents: 1}}), Of: [][]int64{{written.ID}},
 	}
 	reread := func() error {
-		return kept.Reread(t.Context(), snapshot.Head, []*revisions.Stored{&written}, []revisions.TextBlock{block})
+		return kept.Reread(t.Context(), snapshot.Head, revisions.Diff{Reread: []*revisions.Stored{&written}}, []revisions.TextBlock{block})
 	}
 	if err := reread(); err != nil {
 		t.Fatal(err)

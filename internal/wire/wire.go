@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+
+	"purser/internal/events"
 )
 
 // Optional is text that is null in JSON if it is empty.
@@ -131,6 +133,11 @@ type Bucket struct {
 	Name      string `json:"name"`
 	Documents int    `json:"documents"`
 	Last
+
+	// From is where its documents were copied from; nil if they were not. Behind is how many revisions have changed them
+	// there since, at most 1,000; nil if that is not known, or not for the caller to know.
+	From   *events.Upstream `json:"from,omitempty"`
+	Behind *int             `json:"behind,omitempty"`
 
 	URL string `json:"url"` // of its documents
 }

@@ -1,6 +1,9 @@
 package words
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Sentence begins a text with a capital and ends it with a full stop. It trims white space.
 func Sentence(text string) string {
@@ -31,4 +34,12 @@ func List(words []string) string {
 		return words[0]
 	}
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+// Some lists the first words, at most most, and says how many more there are.
+func Some(words []string, most int) string {
+	if rest := len(words) - most; rest > 0 {
+		return strings.Join(words[:most], ", ") + " and " + strconv.Itoa(rest) + " more"
+	}
+	return List(words)
 }

@@ -70,10 +70,11 @@ WHERE v.site = :site AND v.document = n.id AND v.until IS NULL;
 
 -- name: InsertRevision
 INSERT INTO revisions (site, revision, created_at, buckets, entries, outside, kind, author, message, source,
-	source_commit, origin, client_versions, stamp, succeeded, secret_fails, secret_outside, inapplicable, author_id)
+	source_commit, origin, client_versions, stamp, succeeded, secret_fails, secret_outside, inapplicable, author_id,
+	sources)
 VALUES (:site, :revision, :created_at, :buckets, :entries, :outside, :kind, :author, :message, :source,
 	:source_commit, :origin, :client_versions, :stamp, :succeeded, :secret_fails, :secret_outside, :inapplicable,
-	:author_id);
+	:author_id, :sources);
 
 -- name: ChangeBuckets
 INSERT INTO buckets (site, bucket, changed, stamp) SELECT :site, b, :changed, :stamp FROM unnest(:buckets::text[]) b
@@ -88,5 +89,9 @@ UPDATE occupancies SET until = :until WHERE site = :site AND bucket = ANY(:bucke
 -- name: AdvanceHead
 -- also sets settled, from which earlier versions of the server see that they must plan again.
 UPDATE sites SET head = head + 1, documents = documents + :added, live = live + :more, settled = head + 1,
-	stamp = :stamp
+	stamp = :stamp, sources = :sources
 WHERE site = :site;
+
+-- name: Refollow
+-- sets the upstreams without a revision. Changes that were planned before are planned again: see queueTexts.
+UPDATE sites SET sources = :sources, texts = texts + 1 WHERE site = :site;

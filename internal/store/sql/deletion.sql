@@ -202,7 +202,7 @@ DELETE FROM checks c WHERE c.site = :site AND c.pair = ANY(:pairs) AND c.pair <>
 
 -- name: ResetSite
 UPDATE sites SET epoch = epoch + 1, head = 0, documents = 0, live = 0, settled = 0, stamp = :stamp, purged_at = now(),
-	purged_by = :user, purge_message = :message
+	purged_by = :user, purge_message = :message, sources = NULL
 WHERE site = :site;
 
 -- name: LockRevisions

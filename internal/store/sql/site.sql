@@ -31,7 +31,8 @@ SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, s.texts,
 FROM sites s WHERE s.site = :site FOR UPDATE;
 
 -- name: HeadAndTime
-SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, s.texts, now() FROM sites s WHERE s.site = :site;
+-- adds the upstreams.
+SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, s.texts, now(), s.sources FROM sites s WHERE s.site = :site;
 
 -- name: HeadAround
 -- adds the stamp and the author of a revision, null if it does not exist, and its neighbours.
@@ -46,6 +47,30 @@ SELECT head FROM sites WHERE site = :site;
 -- name: LastPurge
 SELECT purged_at, purged_by, purge_message FROM sites WHERE site = :site AND purged_at IS NOT NULL;
 
+-- name: SourcesOf
+SELECT sources FROM revisions WHERE site = :site AND revision = :revision;
+
+-- name: UpstreamsNow
+SELECT sources FROM sites WHERE site = :site;
+
+-- name: BehindOf
+-- selects how many revisions have changed a bucket since a revision, at most :most, and at least one if those that did are
+-- gone; null if the site has no such revision, and never had.
+SELECT CASE WHEN s.head < :revision OR EXISTS (
+		SELECT FROM revisions o WHERE o.site = :site AND o.revision = :revision AND o.stamp <> :stamp) THEN NULL
+	ELSE greatest(
+		(SELECT count(*) FROM (SELECT FROM revisions r
+			WHERE r.site = :site AND r.revision > :revision AND :bucket = ANY(r.buckets) LIMIT :most) found),
+		(SELECT count(*) FROM buckets b WHERE b.site = :site AND b.bucket = :bucket AND b.changed > :revision)) END
+FROM sites s WHERE s.site = :site;
+
+-- name: FactsOf
+-- selects the stamp of a revision, what changes with the facts that its verdict is made from, and the time.
+SELECT r.stamp, coalesce((SELECT max(x.id) FROM results x WHERE x.site = :site AND x.revision = :revision), 0),
+	coalesce((SELECT max(w.id) FROM waivers w WHERE w.site = :site AND w.revision = :revision), 0),
+	(SELECT count(*) FROM waivers w WHERE w.site = :site AND w.revision = :revision AND w.ended_at IS NOT NULL), now()
+FROM revisions r WHERE r.site = :site AND r.revision = :revision;
+
 -- name: HasRevision
 SELECT revision FROM revisions WHERE site = :site AND revision = :revision AND stamp = :stamp;
 
@@ -54,5 +79,5 @@ SELECT revision FROM revisions WHERE site = :site AND revision = :revision AND s
 SELECT r.revision, r.created_at, r.buckets, r.entries, r.kind, r.author, r.message, r.source, coalesce(r.origin, 0),
 	r.outside > 0 OR r.secret_fails
 		OR EXISTS (SELECT FROM entries f WHERE f.site = :site AND f.revision = r.revision AND f.rule IS NOT NULL),
-	r.client_versions, r.stamp, r.secret_fails, r.secret_outside, r.inapplicable
+	r.client_versions, r.stamp, r.secret_fails, r.secret_outside, r.inapplicable, r.sources
 FROM revisions r WHERE r.site = :site AND r.revision = (SELECT head FROM sites WHERE site = :site);

@@ -1,0 +1,134 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"net/http"
+
+	"purser/internal/authz"
+	"purser/internal/changes"
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/queries"
+	"purser/internal/revisions"
+	"purser/internal/sites"
+)
+
+// copyFrom reads from where the documents of a change are to be copied; nil if they come in the body. into is the bucket
+// of the request, empty for a change set.
+func (q *params) copyFrom(into string) *copying {
+	text, expect := q.text("from"), q.oneOf("expect", "success")
+	if !q.given("from") {
+		if expect != "" {
+			q.fail("expect", "It is about the source of a copy: it needs from=SITE@REVISION.")
+		}
+		return nil
+	}
+	from, ok := revisions.ParseCopyFrom(text)
+	switch {
+	case !ok:
+		q.fail("from", `It must be SITE@REVISION or SITE@REVISION/BUCKET, with a revision's number, "latest" or "tag:NAME".`)
+	case into == "" && from.Bucket != "":
+		q.fail("from", "A change set copies buckets under their own names: name them in buckets=, and not here.")
+	case q.given("detach"):
+		q.fail("detach", "It is about documents in a body, and not together with from=.")
+	}
+	return &copying{from, expect != ""}
+}
+
+// copying says which documents are to be copied.
+type copying struct {
+	revisions.CopyFrom
+
+	promotes bool // their revision must be a success
+}
+
+// copyDocuments copies documents of buckets of another site and puts them.
+func (s *server) copyDocuments(r *http.Request, from copying, buckets []string, into string, options revisions.Options,
+	put func(body []byte, media document.Media, options revisions.Options) (changes.Written, error),
+) (changes.Written, error) {
+	view, err := s.viewOf(r, from.Site)
+	if err != nil {
+		return changes.Written{}, err
+	}
+	if r.ContentLength != 0 {
+		return changes.Written{}, fault.New(fault.Invalid, "HTTPBadRequest", "The request has a body, and from= copies "+
+			"documents instead; leave one of them out. Nothing was stored.")
+	}
+	ctx := r.Context()
+	id, err := view.Resolve(ctx, from.Revision)
+	if err != nil {
+		return changes.Written{}, inSite(from.Site, err)
+	}
+	if into != "" {
+		buckets = []string{cmp.Or(from.Bucket, into)}
+	}
+	copied, err := view.Copied(ctx, id, buckets, into, int(s.Limits.Body))
+	if err != nil {
+		return changes.Written{}, inSite(from.Site, err)
+	}
+	if options.Copied = copied.Upstreams; from.promotes {
+		options.Promotion = func(ctx context.Context) (revisions.Promotion, error) {
+			promotion, err := view.Promotion(ctx, id)
+			return promotion, inSite(from.Site, err)
+		}
+	}
+	return put(copied.Body, document.YAML, options)
+}
+
+// inSite adds the site to the fault of a revision that is not that of the request's own site.
+func inSite(site string, err error) error {
+	switch fault.KindOf(err) { //nolint:exhaustive // the others name it, or are not about a revision
+	case fault.NotFound, fault.Gone:
+		return fault.New(fault.KindOf(err), "RevisionNotFound", "In the site %s, which from= names: %w", site, err)
+	}
+	return err
+}
+
+// viewOf returns the view that the caller has of another site than that of the request. Faults: NotFound as unknownSite,
+// Forbidden, Invalid for the same site.
+func (s *server) viewOf(r *http.Request, site string) (queries.View, error) {
+	if s.Sites == nil {
+		return queries.View{}, fault.New(fault.Invalid, "HTTPBadRequest", "This server has one site (--compat=deckhand), "+
+			"and from= copies from another one.")
+	}
+	target := authz.Target{Site: site}
+	if !sites.IsName(site) || !s.maySee(r, site) {
+		return queries.View{}, s.unknownSite(r, site)
+	}
+	if site == siteOf(r) {
+		return queries.View{}, fault.New(fault.Invalid, "HTTPBadRequest", "from= names the site that the request changes. "+
+			"POST /rollback/{revision} restores an earlier revision of it. Nothing was stored.")
+	}
+	if s.decide(r, readDocuments, target) != authz.Allowed {
+		return queries.View{}, forbidden(readDocuments)
+	}
+	if _, err := s.Sites.Directory.Settings(r.Context(), site); err != nil {
+		return queries.View{}, s.orUnknown(r, site, err)
+	}
+	viewer := authz.Viewer{Encrypted: s.decide(r, authz.ListEncryptedDocuments, target) == authz.Allowed}
+	return s.services(site).Queries.For(viewer), nil
+}
+
+// behind returns how far the site is behind each of the upstreams; nil where that is not known, and for those in sites
+// of which the caller may not know.
+func (s *server) behind(r *http.Request, upstreams iter.Seq[revisions.Upstream]) (map[revisions.Upstream]*int, error) {
+	behind := map[revisions.Upstream]*int{}
+	for from := range upstreams {
+		if _, found := behind[from]; found || !s.maySee(r, from.Site) {
+			continue
+		}
+		n, known, err := s.services(from.Site).Queries.Behind(r.Context(), from)
+		switch {
+		case fault.KindOf(err) == fault.NotFound:
+			known = false // the site was deleted
+		case err != nil:
+			return nil, err
+		}
+		if behind[from] = nil; known {
+			behind[from] = &n
+		}
+	}
+	return behind, nil
+}

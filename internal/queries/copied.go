@@ -1,0 +1,143 @@
+package queries
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"purser/internal/authz"
+	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+	"purser/internal/words"
+)
+
+// Copy is the documents of buckets of a revision as a body for another site, and where they come from.
+type Copy struct {
+	Body      []byte
+	Upstreams revisions.Upstreams // by the buckets that the documents are for
+}
+
+// Copied returns the documents of buckets of a revision as they were submitted, with their secrets, as a body of at most
+// most bytes: for the bucket into, of one bucket, or, if that is empty, for a change set of the buckets, or of all buckets
+// if none is named. Faults: NotFound for a bucket without documents, Forbidden for encrypted documents that the viewer
+// may not see, Conflict for packages, TooLarge.
+func (v View) Copied(ctx context.Context, id int64, buckets []string, into string, most int) (c Copy, err error) {
+	all := v.For(authz.Viewer{Encrypted: true}) // what the viewer may not see is refused, not left out
+	selected, err := all.Documents(ctx, id, Selection{Buckets: buckets, Page: Page{Limit: -1}})
+	if err != nil {
+		return Copy{}, err
+	}
+	c.Upstreams = revisions.Upstreams{}
+	var secret, packages []string
+	found := map[string]bool{}
+	err = all.Each(ctx, selected, func(documents []*revisions.Stored) error {
+		for _, doc := range documents {
+			found[doc.Bucket] = true
+			c.Upstreams[cmp.Or(into, doc.Bucket)] = revisions.Upstream{
+				Site: v.renderer.Site, Revision: id, Stamp: selected.Stamp, Bucket: doc.Bucket,
+			}
+			if doc.Traits().Encrypted && !v.viewer.Encrypted {
+				secret = append(secret, doc.Identity.String())
+			}
+			if doc.IsPackage() {
+				packages = append(packages, doc.Name)
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		missing := slices.DeleteFunc(slices.Clone(buckets), func(bucket string) bool { return found[bucket] })
+		err = mayCopy(v.renderer.Site, id, missing, secret, packages)
+	}
+	if err != nil {
+		return Copy{}, err
+	}
+	meter := budget.NewMeter(ctx)
+	defer func() { meter.Release(len(c.Body)) }() // who puts the body holds it
+	err = all.Submitted(ctx, selected, true, func(files []document.File) error {
+		before := len(c.Body)
+		for _, file := range files {
+			if into != "" {
+				file.Bucket = ""
+			}
+			c.Body = document.AppendFile(c.Body, file)
+		}
+		if len(c.Body) > most {
+			return document.TooLarge("what would be copied has more than %d bytes; copy fewer buckets at a time, with a change "+
+				"set and buckets=, or raise the server's --max-body", most)
+		}
+		return meter.Hold(len(c.Body) - before)
+	})
+	return c, err
+}
+
+// mayCopy returns the fault of a copy of a revision of a site that has no documents in a bucket, or has documents that
+// cannot be copied.
+func mayCopy(site string, id int64, missing, secret, packages []string) error {
+	const most = 20
+	switch {
+	case len(missing) > 0:
+		return fault.New(fault.NotFound, "BucketNotFound", "Revision %d of the site %s has no documents in %s, and nothing was "+
+			"stored; GET %s/api/v1.0/buckets lists its buckets. To empty a bucket, PUT an empty body to it", id, site,
+			words.Count(len(missing), "bucket")+": "+words.Some(missing, most), revisions.SitePath(site))
+	case len(secret) > 0:
+		return fault.New(fault.Forbidden, "HTTPForbidden", "Policy doesn't allow %s to be performed in the site %s, from which "+
+			"encrypted documents would be copied, and nothing was stored: %s", authz.ListEncryptedDocuments, site,
+			words.Some(secret, most)).Lacking(authz.ListEncryptedDocuments)
+	case len(packages) > 0:
+		return fault.New(fault.Conflict, "PackagesNotCopied", "Murano packages are not copied from site to site, and nothing was "+
+			"stored: %s. PUT each to /buckets/{bucket}/packages/{fullName}, and copy the other buckets",
+			words.Some(packages, most))
+	}
+	return nil
+}
+
+// Promotion returns the condition of a change that a revision which it copies is a success. Fault: Stale, with the
+// obstacles, if it is none.
+func (v View) Promotion(ctx context.Context, id int64) (revisions.Promotion, error) {
+	stamp, facts, err := v.store.Facts(ctx, id) // before they are judged
+	if err != nil {
+		return revisions.Promotion{}, fmt.Errorf("read what decides revision %d: %w", id, err)
+	}
+	shown, err := v.Status(ctx, strconv.FormatInt(id, 10))
+	if err != nil {
+		return revisions.Promotion{}, err
+	}
+	if shown.Stamp != stamp || shown.Verdict.Status != validations.Success {
+		return revisions.Promotion{}, v.notPromoted(shown)
+	}
+	until, _ := shown.Verdict.NextChange()
+	of := revisions.Upstream{Site: v.renderer.Site, Revision: id, Stamp: stamp}
+	return revisions.Promotion{Upstream: of, Facts: facts, Until: until}, nil
+}
+
+// notPromoted returns the fault of a change that copies a revision which is no success.
+func (v View) notPromoted(shown revisions.RevisionStatus) error {
+	f := fault.New(fault.Stale, "HTTPPreconditionFailed", "Revision %d of the site %s is no success (expect=success), and "+
+		"nothing was stored", shown.ID, v.renderer.Site)
+	f.Messages = []fault.Message{{Message: f.Message, Error: true}}
+	for _, line := range shown.Verdict.Obstacles(nil) {
+		f.Messages = append(f.Messages, fault.Message{Message: strings.TrimSpace(line), Error: true})
+	}
+	f.Metadata = map[string]any{"site": v.renderer.Site, "revision": shown.ID, "status": shown.Verdict.Status.String()}
+	return f
+}
+
+// MaxBehind bounds the number that Behind returns.
+const MaxBehind = 1000
+
+// Behind returns how many revisions have changed a bucket of the site since a revision, as far as they are kept, and at
+// most MaxBehind. known is false if the revision is none of the site's history, which was purged or restored since.
+func (s *Service) Behind(ctx context.Context, of revisions.Upstream) (n int, known bool, err error) {
+	n, known, err = s.store.Behind(ctx, of, MaxBehind)
+	if err != nil {
+		err = fmt.Errorf("find what has changed since %v: %w", of, err)
+	}
+	return n, known, err
+}

@@ -1,0 +1,102 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"purser/internal/events"
+	"purser/internal/revisions"
+)
+
+// upstreams reads and writes upstreams as JSON, in columns whose name is that in the API, sources; NULL is none.
+type upstreams revisions.Upstreams
+
+// Scan implements sql.Scanner.
+func (u *upstreams) Scan(from any) error {
+	*u = nil
+	text, ok := from.(string)
+	if !ok {
+		return nil
+	}
+	var read map[string]events.Upstream
+	if err := json.Unmarshal([]byte(text), &read); err != nil {
+		return fmt.Errorf("read sources: %w", err)
+	}
+	*u = upstreams{}
+	for bucket, from := range read {
+		stamp, err := revisions.ParseStamp(from.Stamp)
+		if err != nil {
+			return err
+		}
+		(*u)[bucket] = revisions.Upstream{Site: from.Site, Revision: from.Revision, Stamp: stamp, Bucket: from.Bucket}
+	}
+	return nil
+}
+
+// sourcesText returns upstreams as an argument.
+func sourcesText(u revisions.Upstreams) *string {
+	if len(u) == 0 {
+		return nil
+	}
+	text, _ := json.Marshal(u.Events()) //nolint:errchkjson // it has only texts and numbers
+	return new(string(text))
+}
+
+func scanUpstreams(row pgx.CollectableRow) (u revisions.Upstreams, err error) {
+	err = row.Scan((*upstreams)(&u))
+	return u, err
+}
+
+// Facts implements queries.Store.
+func (s *Store) Facts(ctx context.Context, revision int64) (stamp revisions.Stamp, facts revisions.FactsMark, err error) {
+	_, err = collect(ctx, s.Database, func(row pgx.CollectableRow) (none struct{}, err error) {
+		stamp, facts, _, err = scanFacts(row)
+		return none, err
+	}, stmt.FactsOf, named{"site": s.site, "revision": revision})
+	return stamp, facts, err
+}
+
+// Upstreams implements queries.Store.
+func (s *Store) Upstreams(ctx context.Context) (revisions.Upstreams, error) {
+	return collectFirst(ctx, s.Database, scanUpstreams, stmt.UpstreamsNow, named{"site": s.site})
+}
+
+// Behind implements queries.Store.
+func (s *Store) Behind(ctx context.Context, of revisions.Upstream, most int) (n int, known bool, err error) {
+	found, err := collectFirst(ctx, s.Database, pgx.RowTo[*int], stmt.BehindOf, named{
+		"site": s.site, "revision": of.Revision, "stamp": of.Stamp, "bucket": of.Bucket, "most": most,
+	})
+	if found == nil {
+		return 0, false, err
+	}
+	return *found, true, err
+}
+
+func scanFacts(row pgx.Row) (stamp revisions.Stamp, facts revisions.FactsMark, now time.Time, err error) {
+	err = row.Scan(&stamp, &facts.Results, &facts.Waivers, &facts.Ended, &now)
+	return stamp, facts, now, err
+}
+
+// queuePromotion looks whether a promotion holds, which is known once the batch was sent. The statement is about one
+// site, as all are, but another than that of the transaction.
+func queuePromotion(batch *pgx.Batch, p *revisions.Promotion) (holds func() bool) {
+	if p == nil {
+		return func() bool { return true }
+	}
+	held := false
+	batch.Queue(stmt.FactsOf, named{"site": p.Site, "revision": p.Revision}).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			stamp, facts, now, err := scanFacts(rows)
+			if err != nil {
+				return err
+			}
+			held = stamp == p.Stamp && facts == p.Facts && (p.Until.IsZero() || now.Before(p.Until))
+		}
+		return rows.Err()
+	})
+	return func() bool { return held }
+}
