@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"net/http"
 
@@ -79,9 +80,9 @@ func (s *server) copyDocuments(r *http.Request, from copying, buckets []string, 
 
 // inSite adds the site to the fault of a revision that is not that of the request's own site.
 func inSite(site string, err error) error {
-	switch fault.KindOf(err) { //nolint:exhaustive // the others name it, or are not about a revision
-	case fault.NotFound, fault.Gone:
-		return fault.New(fault.KindOf(err), "RevisionNotFound", "In the site %s, which from= names: %w", site, err)
+	f, isFault := errors.AsType[*fault.Fault](err)
+	if isFault && (f.Kind == fault.NotFound || f.Kind == fault.Gone) {
+		return fault.New(f.Kind, f.Type, "In the site %s, which from= names: %w", site, err)
 	}
 	return err
 }

@@ -188,7 +188,7 @@ func (s *server) requirementRoutes() []route {
 		},
 		{
 			"GET", sitesPath, authenticated, s.listSites,
-			append(names{"label", "status", "archived", "sort", "order"}, page...),
+			append(names{"label", "status", "archived", "follows", "behind", "sort", "order"}, page...),
 		},
 		{"GET", sitesPath + "/{site}", authenticated, s.showSite, nil},
 		{"PUT", sitesPath + "/{site}", authz.ManageSites, s.putSite, nil},

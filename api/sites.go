@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -23,6 +24,14 @@ func (s *server) listSites(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var err error
+	if query.Follows != "" {
+		if !s.maySee(r, query.Follows) {
+			return s.unknownSite(r, query.Follows)
+		}
+		if _, err = s.Sites.Directory.Settings(r.Context(), query.Follows); err != nil {
+			return s.orUnknown(r, query.Follows, err)
+		}
+	}
 	if query.Among, err = s.sitesWith(r, authz.ListRevisions); err != nil {
 		return err
 	}
@@ -34,7 +43,20 @@ func (s *server) listSites(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writePage(s, w, r, part{page, more}, found, siteView)
+	behind, err := s.behind(r, func(yield func(revisions.Upstream) bool) {
+		for i := range found {
+			maps.DeleteFunc(found[i].Upstreams, func(_ string, from revisions.Upstream) bool { return from.Site != query.Follows })
+			for _, from := range found[i].Upstreams {
+				if !yield(from) {
+					return
+				}
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return writePage(s, w, r, part{page, more}, found, func(of sites.Site) wire.Site { return siteView(of, behind) })
 }
 
 // numberListed numbers the events on which a list of sites depends: those of all sites if verdicts decide which sites
@@ -67,6 +89,13 @@ func (q *params) sites() (query sites.Query) {
 	if q.given("archived") {
 		query.Archived = new(q.flag("archived", false))
 	}
+	query.Follows = q.text("follows")
+	if query.Behind = q.given("behind"); query.Behind {
+		if query.Follows != "" && query.Follows != q.text("behind") {
+			q.fail("behind", "It must name the same site as follows=.")
+		}
+		query.Follows = q.text("behind")
+	}
 	query.Status = q.oneOf("status", "success", "failure")
 	query.Sort = q.oneOf("sort", sites.Keys()...)
 	query.Backwards = q.oneOf("order", "asc", "desc") == "desc"
@@ -95,7 +124,11 @@ func (s *server) showSite(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return s.orUnknown(r, name, err)
 	}
-	s.answers.write(w, r, http.StatusOK, siteView(found))
+	behind, err := s.behind(r, maps.Values(found.Upstreams))
+	if err != nil {
+		return err
+	}
+	s.answers.write(w, r, http.StatusOK, siteView(found, behind))
 	return nil
 }
 
@@ -127,7 +160,7 @@ func (s *server) putSite(w http.ResponseWriter, r *http.Request) error {
 	}
 	infoOf(r).audited = infoOf(r).caller.UserID != "" // with the change
 	infoOf(r).unchanged = outcome == sites.Unchanged
-	s.answers.write(w, r, statuses[outcome], siteView(made))
+	s.answers.write(w, r, statuses[outcome], siteView(made, nil))
 	return nil
 }
 
@@ -234,8 +267,8 @@ func (s *server) unknownSite(r *http.Request, name string) error {
 // maxSiteName is the length of the longest name that a site can have.
 const maxSiteName = 63
 
-// siteView returns the view of a site.
-func siteView(s sites.Site) wire.Site {
+// siteView returns the view of a site, with how far it is behind its upstreams.
+func siteView(s sites.Site, behind map[revisions.Upstream]*int) wire.Site {
 	view := wire.Site{
 		Name: s.Name, Labels: s.Labels, Limits: wire.SiteLimits(s.Limits), Archived: s.Archived, Revision: s.Revision,
 		Status: wire.Optional(s.Status), Documents: s.Documents, CreatedAt: wire.TimeText(s.CreatedAt),
@@ -243,6 +276,12 @@ func siteView(s sites.Site) wire.Site {
 	}
 	if view.Labels == nil {
 		view.Labels = map[string]string{}
+	}
+	if len(s.Upstreams) > 0 {
+		view.Sources = map[string]wire.Followed{}
+		for bucket, from := range s.Upstreams {
+			view.Sources[bucket] = wire.Followed{Upstream: from.Event(), Behind: behind[from]}
+		}
 	}
 	if s.Revision > 0 {
 		view.Stamp = wire.Optional(s.Stamp.String())

@@ -125,7 +125,6 @@ func (v View) notPromoted(shown revisions.RevisionStatus) error {
 	for _, line := range shown.Verdict.Obstacles(nil) {
 		f.Messages = append(f.Messages, fault.Message{Message: strings.TrimSpace(line), Error: true})
 	}
-	f.Metadata = map[string]any{"site": v.renderer.Site, "revision": shown.ID, "status": shown.Verdict.Status.String()}
 	return f
 }
 

@@ -38,6 +38,7 @@ type Site struct {
 	Documents int64  // live ones
 	CreatedAt time.Time
 	ChangedAt time.Time // when the settings were changed or the newest revision was made, whichever was later
+	Upstreams revisions.Upstreams
 }
 
 // Keys that sites are sorted by.
@@ -56,6 +57,8 @@ type Query struct {
 	Labels        map[string]string // that they have
 	Status        string            // success or failure; empty for any
 	Archived      *bool             // nil for any
+	Follows       string            // a site that they have an upstream in; empty for any
+	Behind        bool              // with Follows: only those that are behind one of these upstreams
 	Sort          string            // one of Keys; empty for ByName
 	Backwards     bool
 	Limit, Offset int

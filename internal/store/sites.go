@@ -68,7 +68,7 @@ func (d *Database) FindSite(ctx context.Context, name string) (sites.Site, error
 func scanSite(row pgx.CollectableRow, further ...any) (s sites.Site, err error) {
 	err = row.Scan(append([]any{
 		&s.Name, &s.Labels, &s.Limits.Documents, &s.Limits.Changes, &s.Limits.Keep, &s.Archived, &s.Revision, &s.Stamp,
-		&s.Status, &s.Documents, &s.CreatedAt, &s.ChangedAt,
+		&s.Status, &s.Documents, &s.CreatedAt, &s.ChangedAt, (*upstreams)(&s.Upstreams),
 	}, further...)...)
 	if s.Revision == 0 {
 		s.Stamp = 0 // that of the empty site, which is not a revision
@@ -219,7 +219,7 @@ const holds = "s.head > 0 AND f.judged = s.head AND (f.due IS NULL OR f.due >= n
 // in all.
 const selectSites = `SELECT s.site, s.labels, s.max_documents, s.max_changes, s.keep, s.archived_at IS NOT NULL, s.head,
 		s.stamp, CASE WHEN ` + holds + ` THEN f.status ELSE '' END, s.live, s.created_at,
-		greatest(s.changed_at, (SELECT r.created_at FROM revisions r WHERE r.site = s.site AND r.revision = s.head))
+		greatest(s.changed_at, (SELECT r.created_at FROM revisions r WHERE r.site = s.site AND r.revision = s.head)), s.sources
 	FROM sites s JOIN feeds f ON f.site = s.site WHERE s.deleted IS NULL`
 
 // siteOrders are the orders of sites by their keys: %[1]s is the direction. Sites without a status come last.
@@ -237,6 +237,14 @@ var siteStatuses = map[string]string{
 	"failure": " AND f.status = 'failure' AND " + holds,
 	"success": " AND f.status = 'success' AND " + holds,
 }
+
+// behindOf is the condition that a site is behind an upstream in a site: its bucket was changed since there, or all
+// revisions were deleted.
+const behindOf = ` AND EXISTS (
+	SELECT FROM jsonb_each(s.sources) f JOIN sites o ON o.site = $%[1]d
+	LEFT JOIN buckets b ON b.site = $%[1]d AND b.bucket = f.value->>'bucket'
+	WHERE f.value->>'site' = $%[1]d AND
+		(b.changed > (f.value->>'revision')::bigint OR o.head < (f.value->>'revision')::bigint))`
 
 // FindSites implements sites.Store. It asks for one more than is wanted, which shows whether there are more.
 func (d *Database) FindSites(ctx context.Context, q sites.Query) (found []sites.Site, more bool, err error) {
@@ -275,6 +283,8 @@ func sitesOf(q sites.Query) (sql string, args []any, err error) {
 	}{
 		{len(q.Labels) > 0, " AND s.labels @> $%[1]d", q.Labels},
 		{q.Archived != nil, " AND (s.archived_at IS NOT NULL) = $%[1]d", q.Archived},
+		{q.Follows != "" && !q.Behind, " AND s.sources @@ ('$.*.site == ' || to_json($%[1]d::text))::jsonpath", q.Follows},
+		{q.Behind, behindOf, q.Follows},
 		{q.Among != nil, " AND s.site = ANY($%[1]d)", q.Among},
 		{true, fmt.Sprintf(order, direction) + " OFFSET $%[1]d", q.Offset},
 		{true, " LIMIT $%[1]d", q.Limit + 1},

@@ -15,15 +15,10 @@ import (
 // upstreams reads and writes upstreams as JSON, in columns whose name is that in the API, sources; NULL is none.
 type upstreams revisions.Upstreams
 
-// Scan implements sql.Scanner.
-func (u *upstreams) Scan(from any) error {
-	*u = nil
-	text, ok := from.(string)
-	if !ok {
-		return nil
-	}
+// UnmarshalJSON implements json.Unmarshaler.
+func (u *upstreams) UnmarshalJSON(text []byte) error {
 	var read map[string]events.Upstream
-	if err := json.Unmarshal([]byte(text), &read); err != nil {
+	if err := json.Unmarshal(text, &read); err != nil {
 		return fmt.Errorf("read sources: %w", err)
 	}
 	*u = upstreams{}

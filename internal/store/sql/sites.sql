@@ -13,7 +13,7 @@ WHERE site = :site FOR UPDATE;
 -- selects the columns that scanSite reads, and whether the site is being deleted.
 SELECT s.site, s.labels, s.max_documents, s.max_changes, s.keep, s.archived_at IS NOT NULL, s.head, s.stamp,
 	CASE WHEN s.head > 0 AND f.judged = s.head AND (f.due IS NULL OR f.due >= now()) THEN f.status ELSE '' END, s.live, s.created_at,
-	greatest(s.changed_at, r.created_at), s.deleted IS NOT NULL
+	greatest(s.changed_at, r.created_at), s.sources, s.deleted IS NOT NULL
 FROM sites s LEFT JOIN feeds f ON f.site = :site LEFT JOIN revisions r ON r.site = :site AND r.revision = s.head
 WHERE s.site = :site;
 
