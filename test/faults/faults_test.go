@@ -1,11 +1,15 @@
 //go:build linux
 
 // Package faults_test lets clients write to two servers while servers and databases are killed, frozen, cut off, filled
-// up and rewound. Everything that the clients saw must follow a simple model (model_test.go), acknowledged changes must
-// exist, and no request may hang.
+// up and rewound. Everything that the clients of a site saw must follow a simple model (model_test.go), acknowledged
+// changes must exist, nothing of a site may be in another one, and no request may hang.
 //
-// Several sites have faults at the same time, so the bounds of the times to recover are those of a busy machine. Without
-// flags each fault occurs once, which takes two minutes; `make faults` repeats each -times times.
+// Clients use -sites sites: six without pauses the default one, two with pauses each of the others. Tests in which one
+// client makes a few requests (TestFrozen_claims, TestRewind_sameNumber, TestPromotion_afterGivingUp) have one site,
+// and so have mutants whose faults are not about sites.
+//
+// Several deployments have faults at the same time, so the bounds of the times to recover are those of a busy machine.
+// Without flags each fault occurs once, which takes two minutes; `make faults` repeats each -times times.
 package faults_test
 
 import (
