@@ -139,6 +139,7 @@ func TestSites_auditAfterOutage(t *testing.T) {
 		down.left = readings
 		s.do(t, http.MethodDelete, "/sites/"+name+"/api/v1.0/revisions", "").is(t, http.StatusServiceUnavailable)
 	}
+	down.left = 0
 	targets := func(path string) (all []string) {
 		for _, item := range s.get(t, path, asJSON...).results(t) {
 			entry, _ := item.(map[string]any)

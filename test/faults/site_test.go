@@ -21,14 +21,14 @@ type site struct {
 const defaultSite = "default"
 
 // quiet is the mean pause of clients of the other sites.
-const quiet = time.Second
+const quiet = 2 * time.Second
 
 // newSites returns the default site, whose clients compete without pauses, and others, whose clients leave the machine
 // to them.
 func newSites(n int) []*site {
 	all := []*site{{name: defaultSite, clients: 6, read: 60}}
 	for i := 1; i < n; i++ {
-		all = append(all, &site{name: "s" + strconv.Itoa(i), clients: 2, pause: quiet, read: 4})
+		all = append(all, &site{name: "s" + strconv.Itoa(i), clients: 2, pause: quiet, read: 2})
 	}
 	return all
 }
