@@ -229,7 +229,7 @@ func (d *deployment) evidence(t *testing.T) evidences {
 			into := all.of(site)
 			maps.Copy(into.made, e.made)
 			maps.Copy(into.audited, e.audited)
-			maps.Copy(into.tables, e.tables)
+			maps.Copy(into.rows, e.rows)
 		}
 	}
 	return all

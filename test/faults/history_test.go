@@ -60,6 +60,7 @@ type history struct {
 	mutex      sync.Mutex
 	operations []operation
 	problems   []string
+	mixed      map[string]bool          // kinds of texts that named operations of other sites
 	slowest    map[string]time.Duration // by kind of request
 	refs       []ref                    // all that clients have seen, including lost ones
 	etags      []string                 // of the newest documents
@@ -67,7 +68,7 @@ type history struct {
 }
 
 func newHistory(site string, before *history, began time.Time) *history {
-	h := &history{site: site, began: began, slowest: map[string]time.Duration{}}
+	h := &history{site: site, began: began, mixed: map[string]bool{}, slowest: map[string]time.Duration{}}
 	if before != nil { // clients remember these between rounds
 		h.refs, h.etags, h.seen = before.refs, before.etags, before.seen
 	}
@@ -137,20 +138,27 @@ func parseETag(etag string) ref {
 // idPattern matches the id of an operation, which ends with the name of its site.
 var idPattern = regexp.MustCompile(`op\d+-([a-z0-9]+)`)
 
-// mustOwn checks that a text names no operation of another site.
-func (h *history) mustOwn(what, text string) {
+// mustOwn checks that a text names no operation of another site. It reports one of each kind of text.
+func (h *history) mustOwn(kind, text string) {
 	for _, id := range idPattern.FindAllStringSubmatch(text, -1) {
-		if id[1] != h.site {
-			h.problemf("%s has %s, which is of another site", what, id[0])
-			return
+		if id[1] == h.site {
+			continue
 		}
+		h.mutex.Lock()
+		known := h.mixed[kind]
+		h.mixed[kind] = true
+		h.mutex.Unlock()
+		if !known {
+			h.problemf("%s has %s, which is of another site", kind, id[0])
+		}
+		return
 	}
 }
 
 // resolve returns the operations whose outcome is known or follows from the evidence.
 func (h *history) resolve(e evidence) []porcupine.Operation {
-	for id, table := range e.tables {
-		h.mustOwn("the table "+table, id)
+	for at := range e.rows {
+		h.mustOwn("the table "+at.table, at.id)
 	}
 	for id := range e.made {
 		if _, ok := e.audited[id]; !ok {

@@ -45,10 +45,13 @@ func (s *site) prefix() string {
 
 // evidence is what databases contain about the operations of a site, by the ids of the operations.
 type evidence struct {
-	made    map[string]ref    // the existing revisions
-	audited map[string]int64  // the revisions in audit events of successful changes
-	tables  map[string]string // a table with the id, which may be that of another site's operation
+	made    map[string]ref   // the existing revisions
+	audited map[string]int64 // the revisions in audit events of successful changes
+	rows    map[row]bool     // all rows, among them those with the id of another site's operation
 }
+
+// row is a row of a table that has the id of an operation.
+type row struct{ table, id string }
 
 // evidences is evidence by site.
 type evidences map[string]evidence
@@ -56,7 +59,7 @@ type evidences map[string]evidence
 // of returns the evidence of a site, to which more can be added.
 func (e evidences) of(site string) evidence {
 	if _, ok := e[site]; !ok {
-		e[site] = evidence{map[string]ref{}, map[string]int64{}, map[string]string{}}
+		e[site] = evidence{map[string]ref{}, map[string]int64{}, map[row]bool{}}
 	}
 	return e[site]
 }
@@ -66,12 +69,12 @@ func (p *postgres) evidence(t *testing.T) evidences {
 	all := evidences{}
 	p.query(t, "SELECT revision, stamp, site, message FROM revisions", func(number, stamp int64, site, id string) {
 		e := all.of(site)
-		e.made[id], e.tables[id] = ref{number, hex(stamp)}, "revisions"
+		e.made[id], e.rows[row{"revisions", id}] = ref{number, hex(stamp)}, true
 	})
 	p.query(t, `SELECT coalesce(revision, 0), status, site, target FROM audit WHERE at > now() - interval '10 min'`,
 		func(number, status int64, site, target string) {
 			id, e := idPattern.FindString(target), all.of(site)
-			if e.tables[id] = "audit"; id != "" && status < 300 {
+			if e.rows[row{"audit", id}] = true; id != "" && status < 300 {
 				e.audited[id] = number
 			}
 		})
@@ -80,7 +83,7 @@ func (p *postgres) evidence(t *testing.T) evidences {
 	} {
 		p.query(t, "SELECT 0, 0, site || ' ' || "+from, func(_, _ int64, at, text string) {
 			site, table, _ := strings.Cut(at, " ")
-			all.of(site).tables[idPattern.FindString(text)] = table
+			all.of(site).rows[row{table, idPattern.FindString(text)}] = true
 		})
 	}
 	return all
