@@ -65,6 +65,9 @@ func TestMutants(t *testing.T) {
 			const rounds = 20
 			d := newDeployment(t, m.build(t), newPostgres(t), m.sites)
 			d.sites[0].clients = m.clients
+			for _, s := range d.sites {
+				s.read = d.sites[0].read
+			}
 			var problems []string
 			for round := range rounds {
 				problems = d.try(t, m.name, time.Second, func() { m.happens(t, d) })
