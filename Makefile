@@ -68,12 +68,12 @@ test-site: need-test ## the tests of the built server below /sites/x, beside a s
 	PURSER_TEST_SITE=x $(WITH_POSTGRES) $(GOTEST) -parallel 3 $(TESTFLAGS) ./test/e2e
 
 # In .ci/run each fault occurs once (FAULTTIMES=1), which takes two minutes. The tests mostly wait, so some run
-# at the same time.
+# at the same time. FAULTFLAGS='-sites 1' has one site instead of twenty.
 FAULTTIMES = 20
 FAULTFLAGS =
 
 faults: need-test ## kill, freeze, cut off, fill up and rewind servers and databases (FAULTTIMES=1)
-	go test -count=1 -timeout 6h -parallel 4 -v $(FAULTFLAGS) ./test/faults -times $(FAULTTIMES)
+	go test -count=1 -timeout 6h -parallel 4 -v ./test/faults $(FAULTFLAGS) -times $(FAULTTIMES)
 
 bench: need-test ## measure speed as ratios, in a table (BENCHFLAGS=-smoke: only that it works)
 	go run ./test/bench $(BENCHFLAGS)

@@ -32,7 +32,11 @@ func (s *server) recordChange(r *http.Request, status int) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), patience)
 	defer cancel()
 	event := s.newAuditEvent(r, status)
-	if err := s.at(r).Audit.Record(ctx, event); err != nil {
+	audit, err := s.auditOf(ctx, r)
+	if err == nil {
+		err = audit.Record(ctx, event)
+	}
+	if err != nil {
 		s.Log.ErrorContext(ctx, "A CHANGE CANNOT BE RECORDED IN THE AUDIT", "error", err.Error(), "user", event.UserID,
 			"end_user", event.EndUser, "method", event.Method, "target", event.Target, "revision", event.Revision,
 			"status", status, "remote", event.Remote)

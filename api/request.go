@@ -129,6 +129,7 @@ type requestInfo struct {
 	everywhere bool           // the request is about all sites
 	settings   sites.Settings // of the site, if it is known to exist
 	services   *Services      // of the site; nil: of the default site
+	unopened   bool           // it is not known whether the site exists, because looking it up failed
 
 	id     string
 	marker string // X-Context-Marker, shortened

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"purser/internal/authz"
 	"purser/internal/fault"
 	"purser/internal/feed"
+	"purser/internal/queries"
 	"purser/internal/sites"
 )
 
@@ -75,12 +77,26 @@ func (s *server) enter(r *http.Request, rule string) error {
 	case fault.KindOf(err) == fault.NotFound:
 		return s.unknownSite(r, site)
 	case err != nil:
+		info.unopened = fault.KindOf(err) != fault.Gone
 		return err
 	}
 	info.settings = settings
 	s.Pool.Uses(site)
 	info.services = s.services(site)
 	return nil
+}
+
+// auditOf returns the audit of the site that a request is about. A site that could not be looked up is looked up once
+// more, so that its audit has the request if it exists; what is about no site is in the audit of the default site.
+func (s *server) auditOf(ctx context.Context, r *http.Request) (queries.Audit, error) {
+	if !infoOf(r).unopened {
+		return s.at(r).Audit, nil
+	}
+	_, err := s.Sites.Directory.Settings(ctx, siteOf(r))
+	if kind := fault.KindOf(err); kind == fault.NotFound || kind == fault.Gone {
+		return s.Audit, nil
+	}
+	return s.services(siteOf(r)).Audit, err
 }
 
 // services returns the services of a site, whether that exists or not.

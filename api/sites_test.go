@@ -1,16 +1,20 @@
 package api_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"purser/api"
 	"purser/internal/authz"
+	"purser/internal/fault"
+	"purser/internal/sites"
 )
 
 // putSite makes or changes a site.
@@ -99,6 +103,59 @@ func TestSites_audit(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// outage is a store of sites whose next readings of settings fail.
+type outage struct {
+	sites.Store
+
+	left int
+}
+
+// Settings implements sites.Store.
+func (o *outage) Settings(ctx context.Context, name string) (sites.Settings, error) {
+	if o.left--; o.left >= 0 {
+		return sites.Settings{}, fault.New(fault.Unavailable, "HTTPServiceUnavailable", "down")
+	}
+	return o.Store.Settings(ctx, name)
+}
+
+// A request about a site that could not be looked up is in the audit of that site and in no other, if it exists.
+func TestSites_auditAfterOutage(t *testing.T) {
+	t.Parallel()
+	down, now := &outage{}, time.Now()
+	s := newSite(t, func(config *api.Config) {
+		down.Store = config.Sites.Store
+		config.Sites = sites.NewService(down, sites.NewDirectory(down, func() time.Time {
+			now = now.Add(time.Minute) // so that nothing is kept
+			return now
+		}))
+	})
+	s.putSite(t, "a", "{}").is(t, http.StatusCreated)
+	s.putSite(t, "b", "archived: true").is(t, http.StatusCreated)
+	s.do(t, http.MethodDelete, "/sites/b?confirm=b", "").is(t, http.StatusAccepted)
+	for name, readings := range map[string]int{"a": 1, "b": 1, "c": 1, "default": 2} {
+		down.left = readings
+		s.do(t, http.MethodDelete, "/sites/"+name+"/api/v1.0/revisions", "").is(t, http.StatusServiceUnavailable)
+	}
+	down.left = 0
+	targets := func(path string) (all []string) {
+		for _, item := range s.get(t, path, asJSON...).results(t) {
+			entry, _ := item.(map[string]any)
+			if entry["status"] == float64(http.StatusServiceUnavailable) {
+				all = append(all, entry["target"].(string))
+			}
+		}
+		slices.Sort(all)
+		return all
+	}
+	if got, want := targets("/sites/a/api/v1.0/audit"), []string{"/sites/a/api/v1.0/revisions"}; !slices.Equal(got, want) {
+		t.Errorf("the site has %q, want %q", got, want)
+	}
+	want := []string{"/sites/b/api/v1.0/revisions", "/sites/c/api/v1.0/revisions"}
+	if got := targets("audit"); !slices.Equal(got, want) {
+		t.Errorf("the default site has %q, want %q", got, want)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // late one is refused and stores nothing.
 func TestFrozen_claims(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, purser(t), newPostgres(t))
+	d := newDeployment(t, purser(t), newPostgres(t), 1)
 	for range *times {
 		for what, freezes := range map[string]func(*work){
 			"before a claim": (*work).beforeClaim, "after a claim": (*work).afterClaim,
@@ -25,7 +25,7 @@ func TestFrozen_claims(t *testing.T) {
 			"before a result":    (*work).beforeResult, "after a result": (*work).afterResult,
 		} {
 			t.Log("the server freezes", what)
-			w := newWork(t, s)
+			w := newWork(t, d)
 			freezes(w)
 			w.checkDone()
 		}
@@ -35,7 +35,7 @@ func TestFrozen_claims(t *testing.T) {
 // work is the result that a new revision lacks. One worker uses the first server, which freezes, the other the second.
 type work struct {
 	*testing.T
-	*site
+	*deployment
 	revision   int64
 	validation string
 	by         string // the worker whose result must count
@@ -43,10 +43,10 @@ type work struct {
 
 const slow, other = "slow", "other" // workers
 
-func newWork(t *testing.T, s *site) *work {
+func newWork(t *testing.T, d *deployment) *work {
 	t.Helper()
-	w := &work{T: t, site: s, validation: newID() + "-validation"}
-	for _, server := range s.servers {
+	w := &work{T: t, deployment: d, validation: d.client().newID() + "-validation"}
+	for _, server := range d.servers {
 		server.ready(t)
 	}
 	made := w.ask(other, request{

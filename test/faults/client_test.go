@@ -26,7 +26,10 @@ const bound = 30 * time.Second
 // client sends requests to servers and records them.
 type client struct {
 	*history
+	site  string
 	urls  []string
+	below string        // begins the paths of the site's routes
+	pause time.Duration // after a request, on average
 	token string
 	http  *http.Client
 	bound time.Duration
@@ -35,13 +38,20 @@ type client struct {
 
 var lastID atomic.Int64
 
-func newID() string { return fmt.Sprintf("op%d", lastID.Add(1)) }
+// newID returns an id for an operation, which no operation of any site has.
+func (c *client) newID() string { return fmt.Sprintf("op%d-%s", lastID.Add(1), c.site) }
 
 // act sends random requests until the context ends.
 func (c *client) act(ctx context.Context) {
 	for ctx.Err() == nil {
 		if c.send(c.choose()) == undone {
 			time.Sleep(20 * time.Millisecond)
+		}
+		if c.pause > 0 {
+			select {
+			case <-ctx.Done():
+			case <-time.After(rand.N(2 * c.pause)):
+			}
 		}
 	}
 }
@@ -84,7 +94,7 @@ func (c *client) choose() request {
 		path := fmt.Sprintf("revisions/prune?keep=%d", keep)
 		return request{method: http.MethodPost, path: path, in: input{kind: pruneBegins}}
 	default:
-		id := newID()
+		id := c.newID()
 		return request{id: id, method: http.MethodDelete, path: "revisions?message=" + id, in: input{kind: purge}}
 	}
 }
@@ -138,7 +148,7 @@ func body(bucket int, text string) string {
 }
 
 func (c *client) put(conditional bool) request {
-	id, bucket := newID(), rand.N(buckets)
+	id, bucket := c.newID(), rand.N(buckets)
 	r := putOf(id, bucket, c.fill(bucket, id))
 	if at := c.known(); conditional && at.number > 0 {
 		r.header, r.in.cond = map[string]string{"If-Match": fmt.Sprintf(`"%d-%s"`, at.number, at.stamp)}, &at
@@ -154,7 +164,7 @@ func putOf(id string, bucket int, text string) request {
 }
 
 func (c *client) changeSet() request {
-	r := request{id: newID(), method: http.MethodPut, in: input{kind: write, edits: map[int]string{}}}
+	r := request{id: c.newID(), method: http.MethodPut, in: input{kind: write, edits: map[int]string{}}}
 	r.path = "changesets?message=" + r.id
 	for _, bucket := range rand.Perm(buckets)[:2] {
 		text := c.fill(bucket, r.id)
@@ -169,7 +179,7 @@ func (c *client) changeSet() request {
 }
 
 func (c *client) rollback() request {
-	id, target := newID(), c.known().number
+	id, target := c.newID(), c.known().number
 	return request{
 		id: id, method: http.MethodPost, path: fmt.Sprintf("rollback/%d?message=%s", target, id),
 		in: input{kind: rollback, target: target},
@@ -198,7 +208,7 @@ func documentsOf(number int64) request {
 }
 
 func (c *client) note(kind string) request {
-	id, at := newID(), c.known()
+	id, at := c.newID(), c.known()
 	at.number = max(at.number, 1)
 	r := request{
 		id: id, method: http.MethodPost, path: fmt.Sprintf("revisions/%d/%s/%s", at.number, kind, id),
@@ -228,6 +238,7 @@ func (c *client) send(r request) outcome {
 	o.end = c.now()
 	name := r.method + " " + pathKind(r.path)
 	c.took(name, o.end-o.call, c.bound)
+	c.mustOwn("the answer to "+name, text)
 	switch {
 	case err != nil:
 		o.outcome = uncertain
@@ -278,7 +289,7 @@ func (c *client) exchange(r request) (status int, header http.Header, text strin
 	if r.body != "" {
 		payload = strings.NewReader(r.body)
 	}
-	request, err := http.NewRequest(r.method, c.urls[rand.N(len(c.urls))]+"/api/v1.0/"+r.path, payload)
+	request, err := http.NewRequest(r.method, c.urls[rand.N(len(c.urls))]+c.below+r.path, payload)
 	if err != nil {
 		return 0, nil, "", err
 	}

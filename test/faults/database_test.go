@@ -16,16 +16,16 @@ import (
 	"time"
 )
 
-// pair is a site on a primary and a standby. The servers' URL has both hosts.
+// pair is a deployment on a primary and a standby. The servers' URL has both hosts.
 type pair struct {
-	*site
+	*deployment
 	standby     *postgres
 	replication *proxy   // from the primary to the standby
 	toPrimary   []*proxy // one for each server
 }
 
 // newPair creates a pair. With a synchronous standby, the primary waits for it before it acknowledges a commit.
-func newPair(t *testing.T, synchronous bool) *pair {
+func newPair(t *testing.T, synchronous bool, sites int) *pair {
 	t.Helper()
 	primary := newPostgres(t)
 	p := &pair{replication: newProxy(t, primary.address())}
@@ -41,7 +41,7 @@ func newPair(t *testing.T, synchronous bool) *pair {
 		p.toPrimary, proxies = append(p.toPrimary, first), append(proxies, first, second)
 		urls = append(urls, url("purser", name, first.address(), second.address()))
 	}
-	p.site = newSiteOn(t, purser(t), primary, proxies, urls)
+	p.deployment = newDeploymentOn(t, purser(t), primary, proxies, urls, sites)
 	return p
 }
 
@@ -86,7 +86,7 @@ func TestPromotion_synchronous(t *testing.T) {
 	t.Parallel()
 	for range *times {
 		for what, vanishes := range map[string]bool{"the primary is killed": false, "the primary vanishes": true} {
-			p := newPair(t, true)
+			p := newPair(t, true, *sites)
 			if vanishes {
 				// The proxy swallows requests to the primary, so an append only ends at its deadline, a minute. Other changes of
 				// that server wait behind it.
@@ -107,16 +107,16 @@ func TestPromotion_synchronous(t *testing.T) {
 func TestPromotion_afterGivingUp(t *testing.T) {
 	t.Parallel()
 	for range *times {
-		p := newPair(t, true)
-		p.clients = 0
+		p := newPair(t, true, 1)
+		p.sites[0].clients = 0
 		p.round(t, "clients give up", 0, func() {
 			c := p.client()
 			c.urls = c.urls[:1]
-			eventually(t, "a PUT", func() bool { return c.send(putOf(newID(), 0, "d0-0=k1")) == answered })
+			eventually(t, "a PUT", func() bool { return c.send(putOf(c.newID(), 0, "d0-0=k1")) == answered })
 			p.replication.swallow()
 			c.http = &http.Client{Timeout: time.Second}
 			for range 3 {
-				if c.send(putOf(newID(), 0, "d0-0=k2")) == answered {
+				if c.send(putOf(c.newID(), 0, "d0-0=k2")) == answered {
 					t.Error("a change is acknowledged without a standby")
 				}
 			}
@@ -129,7 +129,7 @@ func TestPromotion_afterGivingUp(t *testing.T) {
 func TestPromotion_asynchronous(t *testing.T) {
 	t.Parallel()
 	for range *times {
-		p := newPair(t, false)
+		p := newPair(t, false, *sites)
 		p.round(t, "asynchronous failover", time.Second, func() {
 			p.replication.leave()
 			time.Sleep(500 * time.Millisecond)
@@ -138,85 +138,115 @@ func TestPromotion_asynchronous(t *testing.T) {
 				p.db = p.standby
 			})
 		})
-		lost := 0
-		for id := range p.lost[0].made {
-			if _, kept := p.db.evidence(t).made[id]; !kept {
-				lost++
+		lost, kept := 0, p.db.evidence(t)
+		for site, e := range p.lost[0] {
+			for id := range e.made {
+				if _, is := kept.of(site).made[id]; !is {
+					lost++
+				}
 			}
 		}
 		t.Logf("%d revisions were lost or deleted", lost)
 	}
 }
 
-// A server that freezes while it holds the site's row keeps others waiting until Postgres ends its transaction.
+// A server that freezes while it holds the row of a site keeps others waiting until Postgres ends its transaction, but
+// only those who change that site.
 func TestFrozen_server(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, purser(t), newPostgres(t))
+	d := newDeployment(t, purser(t), newPostgres(t), *sites)
 	var waits worst
 	for range *times {
-		s.bound = time.Minute // for requests to the frozen server
-		s.round(t, "a frozen server", time.Second, func() {
-			frozen, other := s.servers[0], s.client()
-			other.urls = []string{s.servers[1].url}
-			freezeInTransaction(t, s)
-			began := time.Now()
+		d.bound = time.Minute // for requests to the frozen server
+		d.round(t, "a frozen server", time.Second, func() {
+			freezeInTransaction(t, d)
+			changeOther(t, d)
+			other, began := d.client(), time.Now()
+			other.urls = []string{d.servers[1].url}
 			for _, r := range []request{other.put(false), other.changeSet(), other.rollback()} {
 				eventually(t, r.path, func() bool { return other.send(r) == answered })
 			}
 			waits.add(t, "a change on the other server", time.Since(began))
 			time.Sleep(time.Second)
-			frozen.signal(syscall.SIGCONT)
+			d.servers[0].signal(syscall.SIGCONT)
 		})
 	}
 	t.Logf("%d freezes; the other server's changes took at most %v", waits.n, waits.longest)
 }
 
-// freezeInTransaction stops the first server while it holds the site's row.
-func freezeInTransaction(t *testing.T, s *site) {
+// freezeInTransaction stops the first server while it holds the row of the default site.
+func freezeInTransaction(t *testing.T, d *deployment) {
 	t.Helper()
-	const sql = `SELECT count(*) FROM pg_stat_activity a JOIN pg_locks l USING (pid) WHERE a.application_name = 'a'
-		AND a.state = 'idle in transaction' AND l.relation = 'sites'::regclass AND l.mode = 'RowShareLock'`
-	eventually(t, "a server is frozen while it holds the site's row", func() bool {
-		s.servers[0].signal(syscall.SIGSTOP)
+	eventually(t, "a server is frozen while it holds the row of the default site, and no other", func() bool {
+		d.servers[0].signal(syscall.SIGSTOP)
 		time.Sleep(30 * time.Millisecond) // time for pending answers to arrive
-		var n int
-		if s.db.do(t, sql, &n); n > 0 {
+		if holdsRow(t, d) {
 			return true
 		}
-		s.servers[0].signal(syscall.SIGCONT)
+		d.servers[0].signal(syscall.SIGCONT)
 		time.Sleep(10 * time.Millisecond)
 		return false
 	})
 }
 
+// changeOther changes another site while the first server is frozen. If Postgres ends the transaction of that before the
+// change is answered, which may be because the machine is busy, it tries again.
+func changeOther(t *testing.T, d *deployment) {
+	t.Helper()
+	const tries = 4
+	for range tries {
+		if len(d.sites) == 1 {
+			return
+		}
+		c := d.clientOf(d.sites[1])
+		c.urls = []string{d.servers[1].url}
+		eventually(t, "a PUT in another site", func() bool { return c.send(c.put(false)) == answered })
+		if holdsRow(t, d) {
+			return
+		}
+		d.servers[0].signal(syscall.SIGCONT)
+		freezeInTransaction(t, d)
+	}
+	t.Error("changes of other sites wait for a frozen server")
+}
+
+// holdsRow reports whether the first server holds the row of the default site, and no other, and does nothing.
+func holdsRow(t *testing.T, d *deployment) (holds bool) {
+	t.Helper()
+	d.db.do(t, `SELECT coalesce(string_agg(s.site, ' ') = 'default', false) FROM pg_stat_activity a
+		JOIN sites s ON s.xmax = a.backend_xid
+		WHERE a.application_name = 'a' AND a.state = 'idle in transaction'`, &holds)
+	return holds
+}
+
 // The network between servers and database breaks, is slow, and stalls.
 func TestNetwork(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, purser(t), newPostgres(t))
+	d := newDeployment(t, purser(t), newPostgres(t), *sites)
 	var again worst
 	for range *times {
-		s.bound = 75 * time.Second // an append without an answer ends after a minute
-		s.round(t, "a bad network", time.Second, func() {
+		d.bound = 75 * time.Second // an append without an answer ends after a minute
+		d.round(t, "a bad network", time.Second, func() {
 			for range 5 {
-				for _, p := range s.proxies {
+				for _, p := range d.proxies {
 					p.cut()
 				}
 				time.Sleep(200 * time.Millisecond)
 			}
-			s.proxies[0].set(func(p *proxy) { p.delay = 50 * time.Millisecond })
+			d.proxies[0].set(func(p *proxy) { p.delay = 50 * time.Millisecond })
 			time.Sleep(time.Second)
-			s.proxies[0].set(func(p *proxy) { p.delay = 0; p.hold = true })
+			d.proxies[0].set(func(p *proxy) { p.delay = 0; p.hold = true })
 			time.Sleep(2 * time.Second)
-			s.proxies[0].set(func(p *proxy) { p.hold = false }) // everything arrives late
+			d.proxies[0].set(func(p *proxy) { p.hold = false }) // everything arrives late
 			time.Sleep(500 * time.Millisecond)
-			s.proxies[1].swallow()
+			d.proxies[1].swallow()
 			for range 3 {
-				if s.servers[1].isReady(t) {
+				if d.servers[1].isReady(t) {
 					t.Error("the server is ready without a database")
 				}
 			}
-			s.proxies[1].pass()
-			again.add(t, "ready after an outage", s.servers[1].ready(t))
+			d.proxies[1].pass()
+			again.add(t, "ready after an outage", d.servers[1].ready(t))
 		})
 	}
 	t.Logf("%d outages; ready again after at most %v", again.n, again.longest)
@@ -238,17 +268,17 @@ func TestFullDisk(t *testing.T) {
 		"max_wal_size=8MB", "min_wal_size=2MB", "wal_keep_size=0",
 	}}
 	db.initialise(t)
-	s := newSite(t, purser(t), db)
+	d := newDeployment(t, purser(t), db, *sites)
 	var again worst
 	for range *times {
-		s.round(t, "a full disk", time.Second, func() {
+		d.round(t, "a full disk", time.Second, func() {
 			fill(t, filepath.Join(dir, "filler"))
 			time.Sleep(3 * time.Second)
 			if err := os.Remove(filepath.Join(dir, "filler")); err != nil {
 				t.Fatal(err)
 			}
 			db.ready(t)
-			for _, server := range s.servers {
+			for _, server := range d.servers {
 				again.add(t, "ready with room on the disk", server.ready(t))
 			}
 		})
@@ -277,10 +307,10 @@ func fill(t *testing.T, path string) {
 // Two servers share fewer connections than they would use.
 func TestFewConnections(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, purser(t), newPostgres(t, "max_connections=10"))
+	d := newDeployment(t, purser(t), newPostgres(t, "max_connections=10"), *sites)
 	for range *times {
-		s.round(t, "7 connections for two servers", 2*time.Second, func() {})
-		if n := s.history.count(); n[undone]+n[uncertain] > n[answered]/20 {
+		d.round(t, "7 connections for two servers", 2*time.Second, func() {})
+		if n := d.count(); n[undone]+n[uncertain] > n[answered]/20 {
 			t.Errorf("%d of %d requests were not answered", n[undone]+n[uncertain], n[answered])
 		}
 	}
@@ -327,19 +357,19 @@ server_login_retry = 1
 		p := newProxy(t, "127.0.0.1:"+strconv.Itoa(port))
 		proxies, urls = append(proxies, p), append(urls, url("purser", name, p.address())+query)
 	}
-	s := newSiteOn(t, purser(t), db, proxies, urls)
+	d := newDeploymentOn(t, purser(t), db, proxies, urls, *sites)
 	what, _, _ := strings.Cut(settings, "\n")
 	var again worst
 	for range *times {
-		s.round(t, what, time.Second, func() {
+		d.round(t, what, time.Second, func() {
 			bouncer.kill()
 			bouncer = run(t, program(t, path, "-q", config), syscall.SIGKILL)
-			for _, server := range s.servers {
+			for _, server := range d.servers {
 				again.add(t, "ready after pgbouncer was started again", server.ready(t))
 			}
 			time.Sleep(500 * time.Millisecond)
-			killPostgres(t, s)
-			for _, server := range s.servers {
+			killPostgres(t, d)
+			for _, server := range d.servers {
 				again.add(t, "ready with the database up behind pgbouncer", server.ready(t))
 			}
 		})

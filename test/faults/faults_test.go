@@ -1,11 +1,15 @@
 //go:build linux
 
 // Package faults_test lets clients write to two servers while servers and databases are killed, frozen, cut off, filled
-// up and rewound. Everything that the clients saw must follow a simple model (model_test.go), acknowledged changes must
-// exist, and no request may hang.
+// up and rewound. Everything that the clients of a site saw must follow a simple model (model_test.go), acknowledged
+// changes must exist, nothing of a site may be in another one, and no request may hang.
 //
-// Several sites have faults at the same time, so the bounds of the times to recover are those of a busy machine. Without
-// flags each fault occurs once, which takes two minutes; `make faults` repeats each -times times.
+// Clients use -sites sites: six without pauses the default one, two with pauses each of the others. Tests in which one
+// client makes a few requests (TestFrozen_claims, TestRewind_sameNumber, TestPromotion_afterGivingUp) have one site,
+// and so have mutants whose faults are not about sites.
+//
+// Several deployments have faults at the same time, so the bounds of the times to recover are those of a busy machine.
+// Without flags each fault occurs once, which takes two minutes; `make faults` repeats each -times times.
 package faults_test
 
 import (
@@ -19,7 +23,10 @@ import (
 	"time"
 )
 
-var times = flag.Int("times", 1, "how often each fault comes")
+var (
+	times = flag.Int("times", 1, "how often each fault comes")
+	sites = flag.Int("sites", 20, "how many sites clients use")
+)
 
 // programs is the directory of the built programs.
 var programs string
@@ -64,13 +71,13 @@ func (w *worst) add(t *testing.T, what string, d time.Duration) {
 
 func TestKill_servers(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, purser(t), newPostgres(t))
+	d := newDeployment(t, purser(t), newPostgres(t), *sites)
 	const each = 6
 	var starts worst
 	for range *times {
-		s.round(t, "kill -9 of servers", time.Second, func() {
+		d.round(t, "kill -9 of servers", time.Second, func() {
 			for range each {
-				server := s.servers[rand.N(2)]
+				server := d.servers[rand.N(2)]
 				server.crash(t)
 				server.start(t)
 				starts.add(t, "a start", server.ready(t))
@@ -83,16 +90,16 @@ func TestKill_servers(t *testing.T) {
 
 func TestKill_postgres(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, purser(t), newPostgres(t))
+	d := newDeployment(t, purser(t), newPostgres(t), *sites)
 	var again worst
 	for range *times {
-		s.round(t, "kill -9 and stops of Postgres", time.Second, func() {
+		d.round(t, "kill -9 and stops of Postgres", time.Second, func() {
 			for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGINT, syscall.SIGKILL, syscall.SIGQUIT} {
-				s.db.stop(t, signal)
+				d.db.stop(t, signal)
 				time.Sleep(rand.N(500 * time.Millisecond))
-				s.db.start(t)
-				s.db.ready(t)
-				for _, server := range s.servers {
+				d.db.start(t)
+				d.db.ready(t)
+				for _, server := range d.servers {
 					again.add(t, "ready with the database up", server.ready(t))
 				}
 				time.Sleep(rand.N(time.Second))
@@ -103,45 +110,50 @@ func TestKill_postgres(t *testing.T) {
 }
 
 // lose stops the database during requests, and lets back replace it with an earlier state.
-func (s *site) lose(t *testing.T, back func()) {
+func (d *deployment) lose(t *testing.T, back func()) {
 	t.Helper()
-	began := s.history.now()
-	s.db.stop(t, syscall.SIGKILL)
-	for _, p := range s.proxies {
+	began := d.sites[0].history.now() // the histories of a round begin at the same time
+	d.db.stop(t, syscall.SIGKILL)
+	for _, p := range d.proxies {
 		p.leave()
 	}
-	s.db.start(t) // unreachable for the servers
-	s.db.ready(t)
-	s.lost = append(s.lost, s.db.evidence(t))
-	s.db.stop(t, syscall.SIGINT)
+	d.db.start(t) // unreachable for the servers
+	d.db.ready(t)
+	d.lost = append(d.lost, d.db.evidence(t))
+	d.db.stop(t, syscall.SIGINT)
 	back()
-	found := s.db.found(t)
-	s.history.add(operation{in: input{kind: rewind, found: found}, call: began, end: s.history.now()})
-	for _, p := range s.proxies {
-		p.set(func(p *proxy) { p.target = s.db.address() })
+	found := d.db.found(t)
+	for _, s := range d.sites {
+		if found[s.name] == nil {
+			t.Fatalf("the site %s is gone", s.name)
+		}
+		s.history.add(operation{in: input{kind: rewind, found: found[s.name]}, call: began, end: s.history.now()})
+	}
+	for _, p := range d.proxies {
+		p.set(func(p *proxy) { p.target = d.db.address() })
 		p.pass()
 	}
 }
 
 // restore copies the data directory, calls between, and then makes the copy the database.
-func restore(t *testing.T, s *site, between func()) {
+func restore(t *testing.T, d *deployment, between func()) {
 	t.Helper()
 	saved := &postgres{data: filepath.Join(directory(t), "data"), port: freePort(t)}
-	s.db.copyTo(t, s.db.address(), saved.data)
+	d.db.copyTo(t, d.db.address(), saved.data)
 	between()
-	s.lose(t, func() {
-		s.db = saved
-		s.db.start(t)
-		s.db.ready(t)
+	d.lose(t, func() {
+		d.db = saved
+		d.db.start(t)
+		d.db.ready(t)
 	})
 }
 
 func TestRewind_restore(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, purser(t), newPostgres(t))
+	d := newDeployment(t, purser(t), newPostgres(t), *sites)
 	for range *times {
-		s.round(t, "restore of a copy", time.Second, func() {
-			restore(t, s, func() { time.Sleep(500 * time.Millisecond) })
+		d.round(t, "restore of a copy", time.Second, func() {
+			restore(t, d, func() { time.Sleep(500 * time.Millisecond) })
 		})
 	}
 }
@@ -149,23 +161,23 @@ func TestRewind_restore(t *testing.T) {
 // The revision that changed a bucket is lost, and another revision with the same number changes the bucket.
 func TestRewind_sameNumber(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, purser(t), newPostgres(t))
-	s.clients = 0
-	s.round(t, "a number that is used again", 0, func() { sameNumber(t, s) })
+	d := newDeployment(t, purser(t), newPostgres(t), 1)
+	d.sites[0].clients = 0
+	d.round(t, "a number that is used again", 0, func() { sameNumber(t, d) })
 }
 
 // sameNumber writes through one server, loses that write, writes through the other, and then through the first again.
-func sameNumber(t *testing.T, s *site) {
+func sameNumber(t *testing.T, d *deployment) {
 	t.Helper()
 	const first, second = 0, 1
 	write := func(server int, text string) {
 		t.Helper()
-		c := s.client()
-		c.urls = []string{s.servers[server].url}
-		eventually(t, "a PUT", func() bool { return c.send(putOf(newID(), 0, text)) == answered })
+		c := d.client()
+		c.urls = []string{d.servers[server].url}
+		eventually(t, "a PUT", func() bool { return c.send(putOf(c.newID(), 0, text)) == answered })
 	}
 	write(first, "d0-0=k1")
-	restore(t, s, func() { write(first, "d0-0=k2 d0-1=k2") })
+	restore(t, d, func() { write(first, "d0-0=k2 d0-1=k2") })
 	write(second, "d0-0=k3")
 	write(first, "d0-0=k2 d0-1=k2")
 }

@@ -53,20 +53,22 @@ func (o *operation) String() string {
 	return text + fmt.Sprintf(" -> %d %v %q %q", o.out.status, o.out.ref, o.out.content, o.out.notes)
 }
 
-// history records one round.
+// history records one round of a site.
 type history struct {
+	site       string
 	began      time.Time
 	mutex      sync.Mutex
 	operations []operation
 	problems   []string
+	mixed      map[string]bool          // kinds of texts that named operations of other sites
 	slowest    map[string]time.Duration // by kind of request
 	refs       []ref                    // all that clients have seen, including lost ones
 	etags      []string                 // of the newest documents
 	seen       content                  // of the newest documents
 }
 
-func newHistory(before *history) *history {
-	h := &history{began: time.Now(), slowest: map[string]time.Duration{}}
+func newHistory(site string, before *history, began time.Time) *history {
+	h := &history{site: site, began: began, mixed: map[string]bool{}, slowest: map[string]time.Duration{}}
 	if before != nil { // clients remember these between rounds
 		h.refs, h.etags, h.seen = before.refs, before.etags, before.seen
 	}
@@ -133,16 +135,31 @@ func parseETag(etag string) ref {
 	return ref{n, stamp}
 }
 
-// evidence is what databases contain about operations, by the ids of the operations.
-type evidence struct {
-	made    map[string]ref   // the existing revisions
-	audited map[string]int64 // the revisions in audit events of successful changes
-}
+// idPattern matches the id of an operation, which ends with the name of its site.
+var idPattern = regexp.MustCompile(`op\d+-([a-z0-9]+)`)
 
-var idPattern = regexp.MustCompile(`op\d+`)
+// mustOwn checks that a text names no operation of another site. It reports one of each kind of text.
+func (h *history) mustOwn(kind, text string) {
+	for _, id := range idPattern.FindAllStringSubmatch(text, -1) {
+		if id[1] == h.site {
+			continue
+		}
+		h.mutex.Lock()
+		known := h.mixed[kind]
+		h.mixed[kind] = true
+		h.mutex.Unlock()
+		if !known {
+			h.problemf("%s has %s, which is of another site", kind, id[0])
+		}
+		return
+	}
+}
 
 // resolve returns the operations whose outcome is known or follows from the evidence.
 func (h *history) resolve(e evidence) []porcupine.Operation {
+	for at := range e.rows {
+		h.mustOwn("the table "+at.table, at.id)
+	}
 	for id := range e.made {
 		if _, ok := e.audited[id]; !ok {
 			h.problemf("%s made revision %d, which has no audit event", id, e.made[id].number)

@@ -29,7 +29,7 @@ func (r ref) is(other ref) bool {
 	return r.number == other.number && (r.stamp == other.stamp || r.stamp == "" || other.stamp == "")
 }
 
-// revision is a revision of the site, or a purge, which has the number 0. It never changes.
+// revision is a revision of a site, or a purge, which has the number 0. It never changes.
 type revision struct {
 	ref
 	content content

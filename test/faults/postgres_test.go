@@ -263,21 +263,6 @@ func clearAbandoned() {
 	}
 }
 
-// found reads the state of a database, except for contents, which the model already has.
-func (p *postgres) found(t *testing.T) *state {
-	t.Helper()
-	s := emptyState()
-	p.query(t, "SELECT s.head, s.stamp, '', '' FROM sites s WHERE site = 'default'", func(head, stamp int64, _, _ string) {
-		s.head = &revision{ref: ref{head, hex(stamp)}}
-	})
-	if s.head.number == 0 {
-		s.head.stamp = ""
-	}
-	p.query(t, "SELECT revision, 0, 'tags', tag FROM tags UNION SELECT revision, 0, 'validations', name FROM results WHERE name NOT LIKE 'deckhand-%'",
-		func(revision, _ int64, kind, name string) { s = s.with(note{revision, kind, name}) })
-	return s
-}
-
 // query reads rows of two numbers and two strings.
 func (p *postgres) query(t *testing.T, sql string, each func(a, b int64, c, d string)) {
 	t.Helper()

@@ -3,179 +3,108 @@
 package faults_test
 
 import (
-	"context"
-	"fmt"
-	"maps"
-	"net/http"
-	"slices"
-	"sync"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
 
-// site is two servers on one database, and the state of the clients that use them.
+// site is a site of a deployment, with what its clients saw in a round.
 type site struct {
-	db      *postgres // replaced by failovers and rewinds
-	servers []*server
-	proxies []*proxy // one for each server
-	token   string
-	http    *http.Client
-	bound   time.Duration // how long a request may take
-	clients int           // number of clients in a round
+	name    string
+	clients int           // in a round
+	pause   time.Duration // of a client after a request, on average
+	read    int           // number of revisions that are read completely at the end
 	history *history
-	lost    []evidence // evidence in replaced databases
 }
 
-// newSite starts two servers on a database, each through a proxy of its own.
-func newSite(t *testing.T, program string, db *postgres) *site {
-	t.Helper()
-	var proxies []*proxy
-	var urls []string
-	for _, name := range []string{"a", "b"} {
-		p := newProxy(t, db.address())
-		proxies, urls = append(proxies, p), append(urls, url("purser", name, p.address()))
-	}
-	return newSiteOn(t, program, db, proxies, urls)
-}
+const defaultSite = "default"
 
-func newSiteOn(t *testing.T, program string, db *postgres, proxies []*proxy, urls []string) *site {
-	t.Helper()
-	tokens, token := makeToken(t, program)
-	s := &site{db: db, proxies: proxies, token: token, bound: bound, clients: 6, http: &http.Client{
-		Transport: &http.Transport{MaxIdleConnsPerHost: 32}, Timeout: 100 * time.Second,
-	}}
-	for _, database := range urls {
-		server := newServer(t, program, tokens, database)
-		server.start(t)
-		server.ready(t) // one after the other, because the first one migrates
-		s.servers = append(s.servers, server)
-	}
-	t.Cleanup(func() {
-		s.http.CloseIdleConnections()
-		for _, server := range s.servers {
-			if server.running() { // a restarted server is killed by its own cleanup
-				server.stop(t)
-			}
-		}
-	})
-	return s
-}
+// quiet is the mean pause of clients of the other sites.
+const quiet = 2 * time.Second
 
-func (s *site) client() *client {
-	c := &client{history: s.history, token: s.token, http: s.http, bound: s.bound, last: map[int]string{}}
-	for _, server := range s.servers {
-		c.urls = append(c.urls, server.url)
-	}
-	return c
-}
-
-// round purges the site, lets clients work while happens runs, and then checks everything that they saw.
-func (s *site) round(t *testing.T, what string, before time.Duration, happens func()) {
-	t.Helper()
-	for _, problem := range s.try(t, what, before, happens) {
-		t.Error(problem)
-	}
-	if t.Failed() {
-		t.Logf("the history is in %s", s.history.dump())
-		for i, server := range s.servers {
-			t.Logf("server %d said last:\n%s", i, server.said)
-		}
-		t.FailNow()
-	}
-}
-
-// try is round, but returns the problems.
-func (s *site) try(t *testing.T, what string, before time.Duration, happens func()) []string {
-	t.Helper()
-	s.empty(t)
-	s.history, s.lost = newHistory(s.history), nil
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var busy sync.WaitGroup
-	for range s.clients {
-		busy.Go(func() { s.client().act(ctx) })
-	}
-	time.Sleep(before)
-	happens()
-	time.Sleep(before)
-	cancel()
-	busy.Wait()
-	s.readAll(t)
-	s.history.check(s.evidence(t))
-	n := s.history.count()
-	t.Logf("%s: %d answered, %d refused, %d uncertain; slowest %s", what, n[answered], n[undone], n[uncertain],
-		s.slowest())
-	return s.history.problems
-}
-
-func (s *site) slowest() string {
-	var slowest string
-	var most time.Duration
-	for _, name := range slices.Sorted(maps.Keys(s.history.slowest)) {
-		if d := s.history.slowest[name]; d > most {
-			slowest, most = name, d
-		}
-	}
-	return fmt.Sprintf("%s %v", slowest, most.Round(time.Millisecond))
-}
-
-// empty waits until both servers are ready, and purges the site.
-func (s *site) empty(t *testing.T) {
-	t.Helper()
-	for _, server := range s.servers {
-		server.ready(t)
-	}
-	s.history = newHistory(s.history)
-	c := s.client()
-	eventually(t, "the site is purged", func() bool {
-		status, _, _, err := c.exchange(request{method: http.MethodDelete, path: "revisions"})
-		return err == nil && status == http.StatusNoContent
-	})
-}
-
-// readAll reads the final state of a round from each server.
-func (s *site) readAll(t *testing.T) {
-	t.Helper()
-	const most = 60 // number of revisions that are read completely
-	for _, server := range s.servers {
-		server.ready(t)
-		c := s.client()
-		c.urls = []string{server.url}
-		sure := func(r request) {
-			eventually(t, r.path, func() bool { return c.send(r) == answered })
-		}
-		sure(request{method: http.MethodGet, path: "revisions?limit=1000000", in: input{kind: list}})
-		all := s.history.operations[len(s.history.operations)-1].out.list
-		sure(request{method: http.MethodGet, path: "revisions/latest/documents", in: input{kind: readLatest}})
-		for _, r := range all[max(0, len(all)-most):] {
-			sure(documentsOf(r.number))
-			sure(notesOf(r.number, "validations"))
-			sure(notesOf(r.number, "tags"))
-		}
-	}
-}
-
-// evidence returns the evidence in all databases, including replaced ones.
-func (s *site) evidence(t *testing.T) evidence {
-	t.Helper()
-	all := s.db.evidence(t)
-	for _, lost := range s.lost {
-		maps.Copy(all.made, lost.made)
-		maps.Copy(all.audited, lost.audited)
+// newSites returns the default site, whose clients compete without pauses, and others, whose clients leave the machine
+// to them.
+func newSites(n int) []*site {
+	all := []*site{{name: defaultSite, clients: 6, read: 60}}
+	for i := 1; i < n; i++ {
+		all = append(all, &site{name: "s" + strconv.Itoa(i), clients: 2, pause: quiet, read: 2})
 	}
 	return all
 }
 
-func (p *postgres) evidence(t *testing.T) evidence {
+func (s *site) isDefault() bool { return s.name == defaultSite }
+
+// prefix begins the paths of the site.
+func (s *site) prefix() string {
+	if s.isDefault() {
+		return ""
+	}
+	return "/sites/" + s.name
+}
+
+// evidence is what databases contain about the operations of a site, by the ids of the operations.
+type evidence struct {
+	made    map[string]ref   // the existing revisions
+	audited map[string]int64 // the revisions in audit events of successful changes
+	rows    map[row]bool     // all rows, among them those with the id of another site's operation
+}
+
+// row is a row of a table that has the id of an operation.
+type row struct{ table, id string }
+
+// evidences is evidence by site.
+type evidences map[string]evidence
+
+// of returns the evidence of a site, to which more can be added.
+func (e evidences) of(site string) evidence {
+	if _, ok := e[site]; !ok {
+		e[site] = evidence{map[string]ref{}, map[string]int64{}, map[row]bool{}}
+	}
+	return e[site]
+}
+
+func (p *postgres) evidence(t *testing.T) evidences {
 	t.Helper()
-	e := evidence{map[string]ref{}, map[string]int64{}}
-	p.query(t, "SELECT revision, stamp, coalesce(message, ''), '' FROM revisions",
-		func(number, stamp int64, id, _ string) { e.made[id] = ref{number, hex(stamp)} })
-	p.query(t, `SELECT coalesce(revision, 0), 0, target, '' FROM audit
-		WHERE status < 300 AND at > now() - interval '10 min'`, func(number, _ int64, target, _ string) {
-		if id := idPattern.FindString(target); id != "" {
-			e.audited[id] = number
+	all := evidences{}
+	p.query(t, "SELECT revision, stamp, site, message FROM revisions", func(number, stamp int64, site, id string) {
+		e := all.of(site)
+		e.made[id], e.rows[row{"revisions", id}] = ref{number, hex(stamp)}, true
+	})
+	p.query(t, `SELECT coalesce(revision, 0), status, site, target FROM audit WHERE at > now() - interval '10 min'`,
+		func(number, status int64, site, target string) {
+			id, e := idPattern.FindString(target), all.of(site)
+			if e.rows[row{"audit", id}] = true; id != "" && status < 300 {
+				e.audited[id] = number
+			}
+		})
+	for _, from := range []string{
+		"'results', name FROM results", "'tags', tag FROM tags", "'events', subject FROM events", "'outbox', subject FROM outbox",
+	} {
+		p.query(t, "SELECT 0, 0, site || ' ' || "+from, func(_, _ int64, at, text string) {
+			site, table, _ := strings.Cut(at, " ")
+			all.of(site).rows[row{table, idPattern.FindString(text)}] = true
+		})
+	}
+	return all
+}
+
+// found reads the states of a database's sites, except for contents, which the model already has.
+func (p *postgres) found(t *testing.T) map[string]*state {
+	t.Helper()
+	all := map[string]*state{}
+	p.query(t, "SELECT head, stamp, site, '' FROM sites", func(head, stamp int64, site, _ string) {
+		all[site] = emptyState()
+		if all[site].head.number = head; head > 0 {
+			all[site].head.stamp = hex(stamp)
 		}
 	})
-	return e
+	for _, notes := range []struct{ kind, from string }{
+		{"tags", "tag FROM tags"}, {"validations", "name FROM results WHERE name NOT LIKE 'deckhand-%'"},
+	} {
+		p.query(t, "SELECT revision, 0, site, "+notes.from, func(revision, _ int64, site, name string) {
+			all[site] = all[site].with(note{revision, notes.kind, name})
+		})
+	}
+	return all
 }
