@@ -45,7 +45,7 @@ var guarded = map[string]string{
 	"cache: Cache: calls":         "the calls of a cache, by its keys",
 	"feed: Feed: inUse":           "sites by name",
 	"store: announcements: sites": "sites by name",
-	"webhooks: calls: receivers":  "calls in progress by receiver, whose number is bounded over all sites",
+	"webhooks: calls: receivers":  "calls in progress by receiver, of which sites have shares",
 }
 
 // code is the syntax of the packages.
