@@ -81,11 +81,14 @@ func (d *Database) SetSite(ctx context.Context, name string, settings sites.Sett
 	audit sites.Audit,
 ) (outcome sites.Outcome, err error) {
 	err = d.withTx(ctx, d.deadlines.Write, func(ctx context.Context, tx pgx.Tx) (err error) {
-		if outcome, err = d.setSite(ctx, tx, name, settings, mustBeNew, most); err != nil || outcome == sites.Unchanged {
+		if outcome, err = d.setSite(ctx, tx, name, settings, mustBeNew); err != nil || outcome == sites.Unchanged {
 			return err
 		}
 		batch := &pgx.Batch{}
 		if outcome == sites.Made {
+			if err := checkSites(ctx, tx, most); err != nil {
+				return err
+			}
 			batch.Queue(stmt.InsertFeed, named{"site": name})
 		}
 		if event := audit(outcome); event != nil {
@@ -93,18 +96,20 @@ func (d *Database) SetSite(ctx context.Context, name string, settings sites.Sett
 		}
 		return tx.SendBatch(ctx, batch).Close()
 	})
-	return outcome, err
+	if err != nil {
+		return 0, err
+	}
+	return outcome, nil
 }
 
 // setSite changes the row of a site, or adds one.
-func (d *Database) setSite(ctx context.Context, tx pgx.Tx, name string, settings sites.Settings, mustBeNew bool,
-	most int,
-) (sites.Outcome, error) {
+func (d *Database) setSite(ctx context.Context, tx pgx.Tx, name string, settings sites.Settings, mustBeNew bool) (
+	sites.Outcome, error,
+) {
 	if settings.Labels == nil {
 		settings.Labels = map[string]string{}
 	}
-	const tries = 2 // another request may make the site after the first look
-	for range tries {
+	for { // another request may make the site after the first look
 		found, err := collectIn(ctx, tx, scanSettings, stmt.LockSettings, named{"site": name})
 		if err != nil {
 			return 0, fmt.Errorf("look for the site: %w", err)
@@ -112,7 +117,7 @@ func (d *Database) setSite(ctx context.Context, tx pgx.Tx, name string, settings
 		if len(found) > 0 {
 			return d.changeSite(ctx, tx, name, found, settings, mustBeNew)
 		}
-		added, err := tx.Exec(ctx, stmt.InsertSite, newSite(name, settings, most))
+		added, err := tx.Exec(ctx, stmt.InsertSite, newSite(name, settings))
 		if err != nil {
 			return 0, fmt.Errorf("add the site: %w", err)
 		}
@@ -120,7 +125,27 @@ func (d *Database) setSite(ctx context.Context, tx pgx.Tx, name string, settings
 			return sites.Made, nil
 		}
 	}
-	return 0, sites.TooMany(most)
+}
+
+// checkSites returns the fault TooMany if there are more than most sites with the one that was made. Nobody else makes
+// one until the end of the transaction.
+func checkSites(ctx context.Context, tx pgx.Tx, most int) error {
+	if _, err := tx.Exec(ctx, stmt.LockMaking); err != nil {
+		return fmt.Errorf("lock the making of sites: %w", err)
+	}
+	return countSites(ctx, tx, most)
+}
+
+// countSites is checkSites while others may make sites.
+func countSites(ctx context.Context, tx pgx.Tx, most int) error {
+	var tooMany bool
+	if err := tx.QueryRow(ctx, stmt.TooManySites, named{"most": most}).Scan(&tooMany); err != nil {
+		return fmt.Errorf("count the sites: %w", err)
+	}
+	if tooMany {
+		return sites.TooMany(most)
+	}
+	return nil
 }
 
 // settingsArguments returns the arguments of UpdateSite. The labels must not be nil.
@@ -132,9 +157,9 @@ func settingsArguments(name string, settings sites.Settings) named {
 }
 
 // newSite returns the arguments of InsertSite.
-func newSite(name string, settings sites.Settings, most int) named {
+func newSite(name string, settings sites.Settings) named {
 	arguments := settingsArguments(name, settings)
-	arguments["stamp"], arguments["most"] = revisions.NewStamp(), most
+	arguments["stamp"] = revisions.NewStamp()
 	return arguments
 }
 

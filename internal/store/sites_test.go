@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -79,6 +80,35 @@ func TestDatabase_SetSite(t *testing.T) {
 	}
 	if _, err := s.Settings(t.Context(), "c"); fault.KindOf(err) != fault.NotFound {
 		t.Error(err)
+	}
+}
+
+// There are never more sites than there may be: who makes the last one at the same time as another waits for him.
+func TestDatabase_SetSite_bound(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	s, conn := openStore(t, url, defaults()), storetest.Connect(t, url)
+	const most = 2 // with the default one
+	second := make(chan error, 1)
+	_, err := s.SetSite(t.Context(), "a", sites.Settings{}, false, most, func(sites.Outcome) *revisions.AuditEvent {
+		go func() {
+			_, err := s.SetSite(context.Background(), "b", sites.Settings{}, false, most, noAudit)
+			second <- err
+		}()
+		const blocked = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+		for waits := false; !waits && len(second) == 0; {
+			waits = selected[bool](t, conn, "SELECT EXISTS ("+blocked+")")[0]
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-second; fault.KindOf(err) != fault.Conflict {
+		t.Error(err)
+	}
+	if names, err := s.SiteNames(t.Context()); err != nil || len(names) != most {
+		t.Errorf("%v, %v", names, err)
 	}
 }
 
