@@ -41,8 +41,8 @@ ON CONFLICT (site) DO NOTHING;
 
 -- name: LockMaking
 -- waits until no other transaction is about to make a site, so that the sites can be counted. It is the last lock of a
--- transaction: who makes a site may wait for another one that makes the same.
-SELECT pg_advisory_xact_lock(hashtext('purser: make a site'));
+-- transaction: who makes a site may wait for another one that makes the same. The number is any that nobody else locks.
+SELECT pg_advisory_xact_lock(4515017);
 
 -- name: TooManySites
 -- selects whether there are more than :most sites, with the one that the transaction has made.
