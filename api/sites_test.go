@@ -225,6 +225,22 @@ func TestSites_metrics(t *testing.T) {
 	s.ask(t, http.MethodGet, "/sites/atl1/metrics", "", as("reader-atl1")...).isFault(t, http.StatusForbidden, "HTTPForbidden", "show_metrics")
 }
 
+// The front page names the sites, unless it is below the path of one.
+func TestSites_front(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for path, want := range map[string]bool{"/": true, "/sites/default//": false} {
+		found := false
+		for _, link := range s.ask(t, http.MethodGet, path, "", asJSON...).is(t, http.StatusOK).mapping(t)["links"].([]any) {
+			url, _ := link.(map[string]any)["url"].(string)
+			found = found || strings.HasSuffix(url, "/sites")
+		}
+		if found != want {
+			t.Errorf("%s names the sites: %v", path, found)
+		}
+	}
+}
+
 func TestSites_compat(t *testing.T) {
 	t.Parallel()
 	s := compatSite(t)
