@@ -77,11 +77,11 @@ func scanSite(row pgx.CollectableRow, further ...any) (s sites.Site, err error) 
 }
 
 // SetSite implements sites.Store.
-func (d *Database) SetSite(ctx context.Context, name string, settings sites.Settings, mustBeNew bool, most int,
+func (d *Database) SetSite(ctx context.Context, name string, settings sites.Settings, condition sites.Condition, most int,
 	audit sites.Audit,
 ) (outcome sites.Outcome, err error) {
 	err = d.withTx(ctx, d.deadlines.Write, func(ctx context.Context, tx pgx.Tx) (err error) {
-		if outcome, err = d.setSite(ctx, tx, name, settings, mustBeNew); err != nil || outcome == sites.Unchanged {
+		if outcome, err = d.setSite(ctx, tx, name, settings, condition); err != nil || outcome == sites.Unchanged {
 			return err
 		}
 		batch := &pgx.Batch{}
@@ -103,9 +103,9 @@ func (d *Database) SetSite(ctx context.Context, name string, settings sites.Sett
 }
 
 // setSite changes the row of a site, or adds one.
-func (d *Database) setSite(ctx context.Context, tx pgx.Tx, name string, settings sites.Settings, mustBeNew bool) (
-	sites.Outcome, error,
-) {
+func (d *Database) setSite(ctx context.Context, tx pgx.Tx, name string, settings sites.Settings,
+	condition sites.Condition,
+) (sites.Outcome, error) {
 	if settings.Labels == nil {
 		settings.Labels = map[string]string{}
 	}
@@ -115,7 +115,10 @@ func (d *Database) setSite(ctx context.Context, tx pgx.Tx, name string, settings
 			return 0, fmt.Errorf("look for the site: %w", err)
 		}
 		if len(found) > 0 {
-			return d.changeSite(ctx, tx, name, found, settings, mustBeNew)
+			return d.changeSite(ctx, tx, name, found, settings, condition)
+		}
+		if err := condition.Check(name, nil); err != nil {
+			return 0, err
 		}
 		added, err := tx.Exec(ctx, stmt.InsertSite, newSite(name, settings))
 		if err != nil {
@@ -165,14 +168,15 @@ func newSite(name string, settings sites.Settings) named {
 
 // changeSite changes the row of a site that was locked.
 func (d *Database) changeSite(ctx context.Context, tx pgx.Tx, name string, found []lockedSettings,
-	settings sites.Settings, mustBeNew bool,
+	settings sites.Settings, condition sites.Condition,
 ) (sites.Outcome, error) {
 	was, err := existing(name, found)
+	if err == nil {
+		err = condition.Check(name, &was)
+	}
 	switch {
 	case err != nil:
 		return 0, err
-	case mustBeNew:
-		return 0, sites.NotNew(name)
 	case reflect.DeepEqual(was, settings):
 		return sites.Unchanged, nil
 	}
@@ -181,13 +185,18 @@ func (d *Database) changeSite(ctx context.Context, tx pgx.Tx, name string, found
 }
 
 // DeleteSite implements sites.Store.
-func (d *Database) DeleteSite(ctx context.Context, name string, audit *revisions.AuditEvent) error {
+func (d *Database) DeleteSite(ctx context.Context, name string, condition sites.Condition,
+	audit *revisions.AuditEvent,
+) error {
 	err := d.withTx(ctx, d.deadlines.Write, func(ctx context.Context, tx pgx.Tx) error {
 		found, err := collectIn(ctx, tx, scanSettings, stmt.LockSettings, named{"site": name})
 		if err != nil {
 			return fmt.Errorf("look for the site: %w", err)
 		}
 		was, err := existing(name, found)
+		if err == nil {
+			err = condition.Check(name, &was)
+		}
 		if err == nil && !was.Archived {
 			err = sites.NotArchived(name)
 		}

@@ -55,7 +55,7 @@ func TestDatabase_SetSite(t *testing.T) {
 		{"default", sites.Settings{Archived: true}, false, sites.Changed, fault.Internal},
 	} {
 		var told []sites.Outcome
-		got, err := s.SetSite(t.Context(), c.name, c.settings, c.mustBeNew, most, noted(&told))
+		got, err := s.SetSite(t.Context(), c.name, c.settings, sites.Condition{New: c.mustBeNew}, most, noted(&told))
 		if got != c.want || fault.KindOf(err) != c.fault {
 			t.Errorf("%d: %v, %v", i, got, err)
 		}
@@ -90,9 +90,9 @@ func TestDatabase_SetSite_bound(t *testing.T) {
 	s, conn := openStore(t, url, defaults()), storetest.Connect(t, url)
 	const most = 2 // with the default one
 	second := make(chan error, 1)
-	_, err := s.SetSite(t.Context(), "a", sites.Settings{}, false, most, func(sites.Outcome) *revisions.AuditEvent {
+	_, err := s.SetSite(t.Context(), "a", sites.Settings{}, sites.Condition{}, most, func(sites.Outcome) *revisions.AuditEvent {
 		go func() {
-			_, err := s.SetSite(context.Background(), "b", sites.Settings{}, false, most, noAudit)
+			_, err := s.SetSite(context.Background(), "b", sites.Settings{}, sites.Condition{}, most, noAudit)
 			second <- err
 		}()
 		const blocked = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
@@ -134,7 +134,7 @@ func TestDatabase_SetSite_asTheFirst(t *testing.T) {
 
 func makeSite(t *testing.T, s *store.Store, name string) {
 	t.Helper()
-	if _, err := s.SetSite(t.Context(), name, sites.Settings{}, false, sites.MaxSites, noAudit); err != nil {
+	if _, err := s.SetSite(t.Context(), name, sites.Settings{}, sites.Condition{}, sites.MaxSites, noAudit); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -270,11 +270,11 @@ func TestDatabase_sitesOfMetrics(t *testing.T) {
 		"d": {Labels: map[string]string{"watch": "yes"}, Archived: true}, "due": {}, "old": {},
 	} {
 		var told []sites.Outcome
-		if _, err := s.SetSite(t.Context(), name, settings, true, sites.MaxSites, noted(&told)); err != nil {
+		if _, err := s.SetSite(t.Context(), name, settings, sites.Condition{New: true}, sites.MaxSites, noted(&told)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.DeleteSite(t.Context(), "d", &revisions.AuditEvent{}); err != nil {
+	if err := s.DeleteSite(t.Context(), "d", sites.Condition{}, &revisions.AuditEvent{}); err != nil {
 		t.Fatal(err)
 	}
 	for site, set := range map[string]string{

@@ -43,16 +43,16 @@ func TestMoveSite(t *testing.T) {
 	from.report(t, 3, "a-validation", "success")
 	from.post(t, "revisions/3/tags/good", "{by: alice, builds: [17, 18]}").is(t, http.StatusCreated)
 	from.tag(t, 3, "later")
-	from.put(t, "site", widget("w", "{size: 1000}")).is(t, http.StatusOK)
-	from.post(t, "revisions/4/waivers", "{validation: a-validation, reason: known, for: P1D}").is(t, http.StatusCreated)
-	from.post(t, "webhooks", "{url: 'https://a.example', types: [purser.tag.set]}").is(t, http.StatusCreated)
-	from.get(t, "claims").is(t, http.StatusOK)
 	from.send(t, request{
 		method: http.MethodPut, path: "buckets/packages/packages/com.acme.Lib", body: muranoLibrary(t, "com.acme.Lib"),
 		header: map[string]string{"Content-Type": "application/zip"},
 	}).is(t, http.StatusOK)
 	from.put(t, "overrides", override("motd", "{configuration: {file: {/etc/motd: {content: b, mode: 7}}}}", labelled("node: cmp-1"))).
 		is(t, http.StatusOK)
+	from.put(t, "site", widget("w", "{size: 1000}")).is(t, http.StatusOK)
+	from.post(t, "revisions/6/waivers", "{validation: a-validation, reason: known, for: P1D}").is(t, http.StatusCreated)
+	from.post(t, "webhooks", "{url: 'https://a.example', types: [purser.tag.set]}").is(t, http.StatusCreated)
+	from.get(t, "claims").is(t, http.StatusOK)
 	before := allAnswers(t, from)
 
 	path, err := program()
@@ -130,12 +130,12 @@ func allAnswers(t *testing.T, s *server) map[string]string {
 	answers := s.withoutURL(t)
 	for _, path := range []string{
 		"buckets", "events?since=0", "webhooks", "claims", "waivers",
-		"revisions/4/diff/3", "revisions/3/deepdiff/4", "revisions/4/findings", "revisions/4/waivers",
+		"revisions/6/diff/3", "revisions/3/deepdiff/6", "revisions/6/findings", "revisions/6/waivers",
 		"revisions/3/schemas", "revisions/3/graph", "documents/acme/Widget/v1/site/w/history",
-		"revisions/3/tags", "revisions/3/tags/good", "revisions/3/tags/later", "revisions/6/packages",
-		"revisions/6/packages/com.acme.Lib", "revisions/6/packages/com.acme.Lib/report", "revisions/6/puppet/hiera",
-		"revisions/6/puppet/hiera.yaml?node=cmp-1", "revisions/6/puppet/hiera.json", "revisions/6/puppet/diff/5",
-		"revisions/6/validations/" + overridesCheck, "revisions/6/validations/" + overridesCheck + "/entries/0",
+		"revisions/3/tags", "revisions/3/tags/good", "revisions/3/tags/later", "revisions/5/packages",
+		"revisions/5/packages/com.acme.Lib", "revisions/5/packages/com.acme.Lib/report", "revisions/5/puppet/hiera",
+		"revisions/5/puppet/hiera.yaml?node=cmp-1", "revisions/5/puppet/hiera.json", "revisions/5/puppet/diff/4",
+		"revisions/5/validations/" + overridesCheck, "revisions/5/validations/" + overridesCheck + "/entries/0",
 		"revisions/3/validations/a-validation", "revisions/latest", "revisions/latest/status", "/sites/default",
 	} {
 		got := s.get(t, path)
