@@ -135,7 +135,7 @@ func allAnswers(t *testing.T, s *server) map[string]string {
 		"revisions/3/tags", "revisions/3/tags/good", "revisions/3/tags/later", "revisions/5/packages",
 		"revisions/5/packages/com.acme.Lib", "revisions/5/packages/com.acme.Lib/report", "revisions/5/puppet/hiera",
 		"revisions/5/puppet/hiera.yaml?node=cmp-1", "revisions/5/puppet/hiera.json", "revisions/5/puppet/diff/4",
-		"revisions/5/validations/" + overridesCheck, "revisions/5/validations/" + overridesCheck + "/entries/0",
+		"revisions/5/validations/" + overridesCheck,
 		"revisions/3/validations/a-validation", "revisions/latest", "revisions/latest/status", "/sites/default",
 	} {
 		got := s.get(t, path)
