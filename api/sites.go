@@ -133,8 +133,8 @@ func (s *server) putSite(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// settingsCondition reads the preconditions of a request about a site: If-None-Match: *, by which it only makes one, and
-// If-Match with the settings that it may change.
+// settingsCondition reads the preconditions of a request about a site: If-None-Match: *, by which it only makes one,
+// and If-Match with the settings that it may change.
 func settingsCondition(r *http.Request) (c sites.Condition, err error) {
 	switch tags := strings.Join(r.Header.Values("If-None-Match"), ","); strings.TrimSpace(tags) {
 	case "":

@@ -53,8 +53,8 @@ func (c Condition) Check(name string, was *Settings) error {
 		return fault.New(fault.Stale, "HTTPPreconditionFailed", "There is no site %s, and nothing was changed; without "+
 			"If-Match the request makes it", name)
 	}
-	return fault.New(fault.Stale, "HTTPPreconditionFailed", "The settings of the site %s have changed since you read them, "+
-		"and nothing was changed; read them again: GET /sites/%[1]s has the ETag for If-Match", name)
+	return fault.New(fault.Stale, "HTTPPreconditionFailed", "The settings of the site %s have changed since you read "+
+		"them, and nothing was changed; read them again: GET /sites/%[1]s has the ETag for If-Match", name)
 }
 
 // Limits are the limits that a site has instead of the server's; nil where the server's hold.
@@ -120,8 +120,8 @@ type Store interface {
 	Settings(ctx context.Context, name string) (Settings, error)
 	// FindSite returns a site.
 	FindSite(ctx context.Context, name string) (Site, error)
-	// SetSite makes a site, unless there are most already, or changes its settings. The entry of the audit goes to the site
-	// Default. Faults: Conflict if there are too many, Stale if the condition does not hold.
+	// SetSite makes a site, unless there are most already, or changes its settings. The entry of the audit goes to the
+	// site Default. Faults: Conflict if there are too many, Stale if the condition does not hold.
 	SetSite(ctx context.Context, name string, settings Settings, condition Condition, most int, audit Audit) (
 		Outcome, error)
 	// DeleteSite marks an archived site for deletion. The entry of the audit goes to the site Default once nothing is left

@@ -77,8 +77,8 @@ func scanSite(row pgx.CollectableRow, further ...any) (s sites.Site, err error) 
 }
 
 // SetSite implements sites.Store.
-func (d *Database) SetSite(ctx context.Context, name string, settings sites.Settings, condition sites.Condition, most int,
-	audit sites.Audit,
+func (d *Database) SetSite(ctx context.Context, name string, settings sites.Settings, condition sites.Condition,
+	most int, audit sites.Audit,
 ) (outcome sites.Outcome, err error) {
 	err = d.withTx(ctx, d.deadlines.Write, func(ctx context.Context, tx pgx.Tx) (err error) {
 		if outcome, err = d.setSite(ctx, tx, name, settings, condition); err != nil || outcome == sites.Unchanged {
