@@ -93,7 +93,7 @@ func fillTables(t *testing.T, conn *pgx.Conn) {
 }
 
 // copySite copies all rows of the default site to another one, which is archived.
-func copySite(t *testing.T, conn *pgx.Conn, to string) {
+func copySite(t *testing.T, conn *pgx.Conn, to string) { //nolint:unparam // it reads better with the name
 	t.Helper()
 	storetest.Execute(t, conn, "SET session_replication_role = replica") // for any order
 	for _, table := range tablesOfSites(t, conn) {
