@@ -12,7 +12,9 @@ import (
 
 // GET /
 func (s *server) front(w http.ResponseWriter, r *http.Request) error {
-	view := s.links(r).front(!s.Access.MetricsElsewhere, s.Pages)
+	view := s.links(r).front(map[string]bool{
+		metricsPath: s.Access.MetricsElsewhere, pagesPath: !s.Pages, sitesPath: s.Compat || infoOf(r).prefix != "",
+	})
 	kind := preferredType(r, typeText,
 		typeText, typeHTML, typeXYAML, typeYAML, typeJSON)
 	switch kind {
@@ -91,14 +93,15 @@ type frontLink struct {
 	About string `json:"about"`
 }
 
-// front returns the description of the server. metrics and pages tell whether it serves them.
-func (l links) front(metrics, pages bool) frontView {
+const pagesPath = "/ui/"
+
+// front returns the description of the server, or of a site, without the paths that are not served there.
+func (l links) front(without map[string]bool) frontView {
 	view := frontView{
 		Name:  "Purser",
 		About: "A revisioned, validating store of a site's configuration documents, with the API of Airship Deckhand.",
 		Docs:  "README.md and docs/ of the source code",
 	}
-	const metricsPath, pagesPath = "/metrics", "/ui/"
 	for _, link := range []frontLink{
 		{pagesPath, "web pages: the newest revision, its findings and its changes"},
 		{"/docs", "the API: every operation, with examples"},
@@ -107,11 +110,12 @@ func (l links) front(metrics, pages bool) frontView {
 		{"/api/v1.0/health", "health: 204 while the server runs"},
 		{"/readyz", "readiness: 503 while the database does not answer"},
 		{metricsPath, "metrics, for Prometheus"},
+		{sitesPath, "the sites; the API of each is below /sites/NAME, and here that of the site default"},
 		{"/api/v1.0/buckets", "the buckets of documents"},
 		{"/api/v1.0/revisions", "the revisions of the site"},
 		{"/api/v1.0/revisions/latest/status", "whether the newest revision may be deployed, and why not"},
 	} {
-		if link.URL == metricsPath && !metrics || link.URL == pagesPath && !pages {
+		if without[link.URL] {
 			continue
 		}
 		view.paths = append(view.paths, link.URL)

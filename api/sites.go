@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -128,7 +129,7 @@ func (s *server) showSite(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.answers.write(w, r, http.StatusOK, siteView(found, behind))
+	s.answers.writeAs(w, r, http.StatusOK, negotiate(r), siteView(found, behind), found.Version()+".")
 	return nil
 }
 
@@ -138,7 +139,7 @@ const maxSite = 64 << 10
 // PUT /sites/{site}
 func (s *server) putSite(w http.ResponseWriter, r *http.Request) error {
 	name := revisionName(r, "site")
-	mustBeNew, err := onlyNew(r)
+	condition, err := settingsCondition(r)
 	if err != nil {
 		return err
 	}
@@ -153,33 +154,50 @@ func (s *server) putSite(w http.ResponseWriter, r *http.Request) error {
 	statuses := map[sites.Outcome]int{
 		sites.Made: http.StatusCreated, sites.Changed: http.StatusOK, sites.Unchanged: http.StatusOK,
 	}
-	made, outcome, err := s.Sites.Set(r.Context(), name, settings, mustBeNew,
+	made, outcome, err := s.Sites.Set(r.Context(), name, settings, condition,
 		func(outcome sites.Outcome) *revisions.AuditEvent { return s.auditEvent(r, statuses[outcome]) })
 	if err != nil {
 		return err
 	}
 	infoOf(r).audited = infoOf(r).caller.UserID != "" // with the change
 	infoOf(r).unchanged = outcome == sites.Unchanged
-	s.answers.write(w, r, statuses[outcome], siteView(made, nil))
+	behind, err := s.behind(r, maps.Values(made.Upstreams))
+	if err != nil {
+		return err
+	}
+	w.Header().Set("ETag", `"`+settings.Version()+`"`)
+	s.answers.write(w, r, statuses[outcome], siteView(made, behind))
 	return nil
 }
 
-// onlyNew reads the precondition of a request that makes or changes a site: If-None-Match: *, by which it only makes.
-func onlyNew(r *http.Request) (bool, error) {
-	if len(r.Header.Values("If-Match")) > 0 {
-		return false, fault.New(fault.Invalid, "HTTPInvalidHeader", "The \"If-Match\" header is about revisions, which a "+
-			"site's settings have none of, and nothing was changed. If-None-Match: * only makes a site.")
-	}
+// settingsCondition reads the preconditions of a request about a site: If-None-Match: *, by which it only makes one,
+// and If-Match with the settings that it may change.
+func settingsCondition(r *http.Request) (c sites.Condition, err error) {
 	switch tags := strings.Join(r.Header.Values("If-None-Match"), ","); strings.TrimSpace(tags) {
 	case "":
-		return false, nil
 	case "*":
-		return true, nil
+		c.New = true
 	default:
-		return false, fault.New(fault.Invalid, "HTTPInvalidHeader", "The value provided for the \"If-None-Match\" header is "+
+		return c, fault.New(fault.Invalid, "HTTPInvalidHeader", "The value provided for the \"If-None-Match\" header is "+
 			"invalid. It must be *, which only makes a site, and not %s.", quotedTag(tags))
 	}
+	if len(r.Header.Values("If-Match")) == 0 {
+		return c, nil
+	}
+	for tag := range strings.SplitSeq(strings.Join(r.Header.Values("If-Match"), ","), ",") {
+		tag = strings.TrimSpace(tag)
+		parts := settingsTag.FindStringSubmatch(tag)
+		if parts == nil {
+			return c, fault.New(fault.Invalid, "HTTPInvalidHeader", "The value provided for the \"If-Match\" header is "+
+				"invalid. It must be the ETag of GET or PUT /sites/{site}, or *, and not %s.", quotedTag(tag))
+		}
+		c.Match = append(c.Match, parts[1]+parts[2])
+	}
+	return c, nil
 }
+
+// settingsTag matches an item of If-Match: an ETag of a site, of which the settings' version counts.
+var settingsTag = regexp.MustCompile(`^(?:(\*)|(?:W/)?"([0-9a-f]{16})(?:\.[0-9a-f]*)?")$`)
 
 // DELETE /sites/{site}
 func (s *server) deleteSite(w http.ResponseWriter, r *http.Request) error {
@@ -189,8 +207,12 @@ func (s *server) deleteSite(w http.ResponseWriter, r *http.Request) error {
 	if err := q.err(); err != nil {
 		return err
 	}
+	condition, err := settingsCondition(r)
+	if err != nil {
+		return err
+	}
 	event := s.auditEvent(r, http.StatusAccepted)
-	if err := s.Sites.Delete(r.Context(), name, confirm, event); err != nil {
+	if err := s.Sites.Delete(r.Context(), name, confirm, condition, event); err != nil {
 		return s.orUnknown(r, name, err)
 	}
 	infoOf(r).audited = event != nil

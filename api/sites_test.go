@@ -173,7 +173,7 @@ func TestSites_bad(t *testing.T) {
 		"no body":        {"a", "", nil, "HTTPBadRequest", []string{"must be a mapping"}},
 		"two mistakes":   {"a", "{labels: {wave: 1}, archive: true}", nil, "HTTPBadRequest", []string{`"wave"`, "did you mean archived?"}},
 		"a precondition": {"a", "{}", []string{"If-None-Match", `"1"`}, "HTTPInvalidHeader", []string{"It must be *"}},
-		"If-Match":       {"a", "{}", []string{"If-Match", `"1"`}, "HTTPInvalidHeader", []string{"nothing was changed"}},
+		"If-Match":       {"a", "{}", []string{"If-Match", `"1"`}, "HTTPInvalidHeader", []string{"the ETag of GET"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -280,6 +280,48 @@ func TestSites_metrics(t *testing.T) {
 	}
 	s.ask(t, http.MethodGet, "/sites/atl1/metrics", "", as("admin")...).is(t, http.StatusOK)
 	s.ask(t, http.MethodGet, "/sites/atl1/metrics", "", as("reader-atl1")...).isFault(t, http.StatusForbidden, "HTTPForbidden", "show_metrics")
+}
+
+// A change or a deletion with If-Match is made only if the settings are those that were read. What else the answer shows
+// does not count.
+func TestSites_ifMatch(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	stale := func(got response) { got.isFault(t, http.StatusPreconditionFailed, "HTTPPreconditionFailed") }
+	stale(s.putSite(t, "atl1", "{}", "If-Match", "*"))
+	made := s.putSite(t, "atl1", "labels: {a: b}").is(t, http.StatusCreated).Header.Get("ETag")
+	s.put(t, "b", widget("w", "{}")).is(t, http.StatusOK)
+	first := s.get(t, "/sites/default").is(t, http.StatusOK).Header.Get("ETag")
+	s.put(t, "b", widget("w", "{a: 1}")).is(t, http.StatusOK)
+	if second := s.get(t, "/sites/default").is(t, http.StatusOK).Header.Get("ETag"); second == first {
+		t.Errorf("with another revision the answer has the same ETag %s", first)
+	}
+	s.putSite(t, "default", "labels: {a: b}", "If-Match", first).is(t, http.StatusOK) // in spite of the new revision
+	stale(s.putSite(t, "default", "labels: {a: c}", "If-Match", first))
+	shown := s.get(t, "/sites/atl1").is(t, http.StatusOK).Header.Get("ETag")
+	next := s.putSite(t, "atl1", "archived: true", "If-Match", shown).is(t, http.StatusOK).Header.Get("ETag")
+	for _, old := range []string{made, shown, `"0123456789abcdef", ` + made} {
+		stale(s.putSite(t, "atl1", "labels: {a: c}", "If-Match", old))
+		stale(s.do(t, http.MethodDelete, "/sites/atl1?confirm=atl1", "", slices.Concat(asJSON, []string{"If-Match", old})...))
+	}
+	s.putSite(t, "atl1", "archived: true", "If-Match", made+", W/"+next).is(t, http.StatusOK)
+	s.do(t, http.MethodDelete, "/sites/atl1?confirm=atl1", "", "If-Match", next).is(t, http.StatusAccepted)
+}
+
+// The front page names the sites, unless it is below the path of one.
+func TestSites_front(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for path, want := range map[string]bool{"/": true, "/sites/default//": false} {
+		found := false
+		for _, link := range s.ask(t, http.MethodGet, path, "", asJSON...).is(t, http.StatusOK).mapping(t)["links"].([]any) {
+			url, _ := link.(map[string]any)["url"].(string)
+			found = found || strings.HasSuffix(url, "/sites")
+		}
+		if found != want {
+			t.Errorf("%s names the sites: %v", path, found)
+		}
+	}
 }
 
 func TestSites_compat(t *testing.T) {

@@ -26,12 +26,12 @@ var withoutSite = map[string]string{
 
 	"authn: document.Digest": "digests of tokens, which are those of all sites",
 	"metrics: struct{}":      "one value, of the default site or of the server",
-	"regex: string":          "texts of regular expressions, whose outcome depends on nothing else",
+	"regex: string": "texts of regular expressions, whose outcome depends on nothing else; time may tell that somebody uses " +
+		"one, not who",
 
 	"sites: int64":                               "turns of a list of names, which are those of all sites",
-	"validations: Pair":                          "digests of a content and a schema, which a finding depends on, and on nothing else",
-	"validations: document.Digest":               "digests of texts of schemas",
-	"changes: derivedKey":                        "digests of contents, on which what is derived from them depends, and on nothing else",
+	"validations: Pair":                          "digests of a content and a schema, which a finding depends on, and on nothing else; of secrets, and of the site: OfSecret",
+	"validations: document.Digest":               "digests of texts of schemas; of secrets, and of the site: ownSum",
 	"rendering: document.Digest":                 "digests of all that an outcome depends on; of secrets, their references, which name the site",
 	"rendering: weak.Pointer[document.Document]": "a document in memory, which is of one site",
 }
@@ -45,7 +45,7 @@ var guarded = map[string]string{
 	"cache: Cache: calls":         "the calls of a cache, by its keys",
 	"feed: Feed: inUse":           "sites by name",
 	"store: announcements: sites": "sites by name",
-	"webhooks: calls: receivers":  "calls in progress by receiver, whose number is bounded over all sites",
+	"webhooks: calls: receivers":  "calls in progress by receiver, of which sites have shares",
 }
 
 // code is the syntax of the packages.

@@ -64,7 +64,7 @@ func (v Validator) checkSubmitted(ctx, confined context.Context, meter *budget.M
 	if known, ok := v.Engine.Known(pair.Name()); cleartext && ok && known.Count == len(known.Findings) {
 		return known.Findings, true, nil
 	}
-	checker, err := v.checkerOf(meter, pair.Rule, schema)
+	checker, err := v.checkerOf(meter, pair.Rule, schema, Refers(doc))
 	if err != nil {
 		return nil, false, budget.About(err, "compile the DataSchema %s", doc.Schema)
 	}

@@ -94,7 +94,7 @@ func (r Renderer) readVersions(documents []*revisions.Stored, key func(*revision
 		digest := key(doc)
 		_, _ = sum.Write(digest[:]) // a hash returns no error
 	}
-	all := derivedKey{"client versions", document.Digest(sum.Sum(nil)), secret}
+	all := r.keyOf("client versions", document.Digest(sum.Sum(nil)), secret)
 	versions, known := derived[validations.ClientVersions](r.Documents, all)
 	if known {
 		return versions

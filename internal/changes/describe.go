@@ -156,7 +156,7 @@ func (r Renderer) checker(meter *budget.Meter, rule validations.Rule, d Describe
 		}
 		ofSecret = versions.AreSecret() && versions.Digest() == rule.Context
 	}
-	if checker, ok := r.Engine.BuiltIn(rule); ok {
+	if checker, ok := r.Engine.BuiltIn(rule, ""); ok {
 		return checker, ofSecret, nil
 	}
 	text := d.Texts[rule.Schema]

@@ -40,9 +40,24 @@ const (
 
 // derivedKey identifies what is derived from a content.
 type derivedKey struct {
+	site   string // if the content depends on a secret; else empty, because equal contents of all sites are one
 	what   string // each has values of one type
 	of     document.Digest
 	secret bool // the content depends on a secret
+}
+
+// keyOf returns the key of what is derived from a content.
+func (r Renderer) keyOf(what string, of document.Digest, secret bool) derivedKey {
+	return derivedKey{r.ofSite(secret), what, of, secret}
+}
+
+// ofSite returns the site if something depends on a secret. What is remembered of secrets is of their site alone, so
+// that who guesses a secret of another site does not find out by the time that he is right.
+func (r Renderer) ofSite(secret bool) string {
+	if secret {
+		return r.Site
+	}
+	return ""
 }
 
 // derived returns what was derived from a content, if it is remembered.

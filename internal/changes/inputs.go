@@ -97,7 +97,7 @@ func (r Renderer) dataDigest(doc *revisions.Stored) document.Digest {
 	if doc.Computed == nil {
 		return doc.Digest
 	}
-	key := derivedKey{"data", *doc.Computed, doc.Tainted}
+	key := r.keyOf("data", *doc.Computed, doc.Tainted)
 	digest, known := derived[document.Digest](r.Documents, key)
 	if known {
 		return digest

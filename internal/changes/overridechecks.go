@@ -59,7 +59,7 @@ func (r Renderer) describedTypes(meter *budget.Meter, documents []puppet.Documen
 		if doc.Schema != puppet.TypeKind {
 			continue
 		}
-		about, known := derived[aboutType](r.Documents, keyOfPuppet(ofType, doc))
+		about, known := derived[aboutType](r.Documents, r.keyOfPuppet(ofType, doc))
 		if !known {
 			if _, about, err = r.readType(meter, doc); err != nil {
 				return types, nil, err
@@ -77,8 +77,8 @@ func (r Renderer) describedTypes(meter *budget.Meter, documents []puppet.Documen
 	return types, problems, nil
 }
 
-func keyOfPuppet(what string, doc puppet.Document) derivedKey {
-	return derivedKey{what, doc.Key, doc.Secret}
+func (r Renderer) keyOfPuppet(what string, doc puppet.Document) derivedKey {
+	return r.keyOf(what, doc.Key, doc.Secret)
 }
 
 // write writes what identifies a document to a hash.
@@ -101,9 +101,9 @@ func (r Renderer) readType(meter *budget.Meter, doc puppet.Document) (*puppet.Ty
 	if described != nil {
 		about.name = described.Name
 		const bytesPerByte = 10
-		r.Documents.remember(keyOfPuppet(compiledType, doc), described, bytesPerByte*len(doc.Data))
+		r.Documents.remember(r.keyOfPuppet(compiledType, doc), described, bytesPerByte*len(doc.Data))
 	}
-	r.Documents.remember(keyOfPuppet(ofType, doc), about, len(about.name)+sizeOfProblems(problems))
+	r.Documents.remember(r.keyOfPuppet(ofType, doc), about, len(about.name)+sizeOfProblems(problems))
 	return described, about, nil
 }
 
@@ -112,7 +112,7 @@ func (r Renderer) compiled(meter *budget.Meter, types described, names []string)
 	var of []*puppet.Type
 	for _, name := range names {
 		doc := types.documents[name]
-		one, known := derived[*puppet.Type](r.Documents, keyOfPuppet(compiledType, doc))
+		one, known := derived[*puppet.Type](r.Documents, r.keyOfPuppet(compiledType, doc))
 		if !known {
 			var err error
 			if one, _, err = r.readType(meter, doc); err != nil {
@@ -149,7 +149,7 @@ type aboutOverride struct {
 func (r Renderer) problemsOf(meter *budget.Meter, doc puppet.Document, types described, room bool) (
 	puppet.Problems, error,
 ) {
-	key := keyOfPuppet(ofOverride, doc)
+	key := r.keyOfPuppet(ofOverride, doc)
 	about, known := derived[aboutOverride](r.Documents, key)
 	if known && about.all == types.all && (about.listed || !room) {
 		return about.problems, nil

@@ -32,7 +32,7 @@ func (r Renderer) packageResult(ctx context.Context, documents []*revisions.Stor
 			_, _ = fmt.Fprintf(sum, "%q %q %x\n", doc.Name, doc.Layer, doc.Digest) // a hash returns no error
 		}
 	}
-	all := derivedKey{what: "packages", of: document.Digest(sum.Sum(nil))}
+	all := r.keyOf("packages", document.Digest(sum.Sum(nil)), false)
 	messages, known := derived[[]fault.Message](r.Documents, all)
 	if !known {
 		var err error

@@ -209,3 +209,70 @@ func TestService_Put_tooMuchOfSecrets(t *testing.T) {
 		}
 	}
 }
+
+// holding are documents of each kind that is judged, which hold a secret.
+func holding() map[string]func(secret string) string {
+	encrypted := func(schema, name, data string) string {
+		return text(schema, "metadata/Document/v1", name, data, "layeringDefinition: {layer: site}", "storagePolicy: encrypted")
+	}
+	taking := widget("w", "{}", "substitutions: [{src: {schema: acme/Other/v1, name: s, path: .x}, dest: {path: .x}}]")
+	return map[string]func(secret string) string{
+		"document": func(of string) string { return versioned() + secret("w", "{x: "+of+"}") },
+		"taking":   func(of string) string { return versioned() + encrypted("acme/Other/v1", "s", "{x: "+of+"}") + taking },
+		"DataSchema": func(of string) string {
+			return encrypted(validations.DataSchemaKind, "acme/Widget/v1", "{properties: {x: {const: "+of+"}}}") + widget("w", "{x: 0}")
+		},
+		"unusable DataSchema": func(of string) string {
+			return encrypted(validations.DataSchemaKind, "acme/Widget/v1", "{type: "+of+"}") + widget("w", "{x: 0}")
+		},
+		"versions": func(of string) string {
+			return versioned() + encrypted(validations.ClientVersionsKind, "v", "{client: "+of+"}") + widget("w", "{x: 0}")
+		},
+		"type": func(of string) string {
+			return encrypted(puppet.TypeKind, "a_config", "{name: a_config, parameters: {properties: {v: {const: "+of+"}}}}")
+		},
+		"overrides": func(of string) string {
+			return encrypted(puppet.OverrideKind, "o", "{configuration: {file: {/a: {owner: "+of+"}}}}")
+		},
+	}
+}
+
+// What a server remembers of secrets of a site is not used for the same secrets of another site: else who guesses one
+// could find out by the time that he is right.
+func TestService_Put_secretsOfOthers(t *testing.T) {
+	t.Parallel()
+	for name, body := range holding() {
+		for _, cached := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, " ", cached), func(t *testing.T) {
+				t.Parallel()
+				other, same := stepsAfter(t, cached, body("'2222'"), body("'1111'")), stepsAfter(t, cached, body("'1111'"), body("'1111'"))
+				if same != other {
+					t.Errorf("it takes %d steps after a site with the same secret, %d after one with another", same, other)
+				}
+			})
+		}
+	}
+}
+
+// stepsAfter returns the steps of the last of some changes, each to a site of its own of one server.
+func stepsAfter(t *testing.T, cached bool, bodies ...string) (steps int64) {
+	t.Helper()
+	var kept *DocumentCache
+	if cached {
+		kept = NewDocumentCache(1 << 20)
+	}
+	costly := keyword{check: func(meter *budget.Meter) error { return meter.Spend(budget.Second / 100) }}
+	engine := validations.NewEngine(validations.Options{Extensions: []validations.Extension{costly}})
+	for site, body := range bodies {
+		s, _ := service()
+		s.Site, s.Engine, s.Vault, s.Documents = fmt.Sprint("s", site), engine, fakeVault{}, kept
+		s.DefaultValidations = append(s.DefaultValidations, RevisionValidations()...)
+		ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+		defer end()
+		if _, err := s.Put(ctx, "b", []byte(layeringPolicy("p")+body), document.YAML, revisions.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		steps, _ = budget.From(ctx).Spent()
+	}
+	return steps
+}

@@ -72,7 +72,7 @@ func (r Renderer) ruled(doc *revisions.Stored, digest document.Digest, book rule
 		}
 	}
 	if o.check = validations.PairOf(digest, rule); o.secret {
-		o.check = o.check.OfSecret()
+		o.check = o.check.OfSecret(r.Site)
 	}
 	return o
 }
@@ -103,7 +103,7 @@ func (r Renderer) checkRendered(confined context.Context, meter *budget.Meter, d
 func (r Renderer) findingsOf(confined context.Context, meter *budget.Meter, doc *revisions.Stored, o outcome) (
 	found []validations.Finding, sure bool, err error,
 ) {
-	checker, err := r.checkerOf(meter, o.rule, o.schema)
+	checker, err := r.checkerOf(meter, o.rule, o.schema, o.secret)
 	if err != nil {
 		return nil, false, readingSchema(err, o.schema.Stored)
 	}
@@ -210,7 +210,7 @@ func (r Renderer) describe(confined context.Context, meter *budget.Meter, doc *r
 		errs, _, err := r.errorsOf(confined, meter, doc, o, 0, how)
 		return errs, err
 	}
-	key := keyOfErrors(doc, o, how)
+	key := r.keyOfErrors(doc, o, how)
 	errs, known := derived[[]validations.Error](r.Documents, key)
 	if !known {
 		var sure bool
@@ -230,7 +230,7 @@ func (r Renderer) describe(confined context.Context, meter *budget.Meter, doc *r
 
 // keyOfErrors is the key of the errors about a rendered document. It is zero if they are not kept, because it is not
 // known what the document was computed from.
-func keyOfErrors(doc *revisions.Stored, o outcome, how writing) derivedKey {
+func (r Renderer) keyOfErrors(doc *revisions.Stored, o outcome, how writing) derivedKey {
 	if how.destinations != nil && how.key.IsZero() {
 		return derivedKey{}
 	}
@@ -239,7 +239,7 @@ func keyOfErrors(doc *revisions.Stored, o outcome, how writing) derivedKey {
 	if len(doc.Metadata) <= validations.MaxSection { // else it is not shown
 		_, _ = sum.Write(doc.Metadata)
 	}
-	return derivedKey{"errors", document.Digest(sum.Sum(nil)), o.secret}
+	return r.keyOf("errors", document.Digest(sum.Sum(nil)), o.secret)
 }
 
 // errorsOf words the findings about a rendered document. It checks the document again if they are not remembered; sure

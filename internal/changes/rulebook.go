@@ -74,7 +74,7 @@ func (r Renderer) newRuleBook(ctx context.Context, documents []*revisions.Stored
 	}
 	schemas := map[string]validations.DataSchema{}
 	for _, doc := range SchemasInForce(documents) {
-		schemas[doc.Name] = validations.DataSchema{Digest: digest(doc), Text: doc.Data}
+		schemas[doc.Name] = validations.DataSchema{Digest: digest(doc), Text: doc.Data, Secret: r.ofSite(doc.Tainted)}
 		book.schemas = append(book.schemas, &registered{Stored: doc, quoted: doc.Tainted, versions: versions})
 	}
 	var err error
@@ -122,12 +122,12 @@ func (b ruleBook) dependingOnVersions() (names []string) {
 	return names
 }
 
-// checkerOf returns the checker of a rule, whose DataSchema is nil for a built-in one. The error is the meter's,
-// unwrapped.
-func (r Renderer) checkerOf(meter *budget.Meter, rule validations.Rule, schema *registered) (
+// checkerOf returns the checker of a rule, whose DataSchema is nil for a built-in one. ofSecret is set if what it
+// checks has a secret. The error is the meter's, unwrapped.
+func (r Renderer) checkerOf(meter *budget.Meter, rule validations.Rule, schema *registered, ofSecret bool) (
 	validations.Checker, error,
 ) {
-	if checker, isBuiltIn := r.Engine.BuiltIn(rule); isBuiltIn {
+	if checker, isBuiltIn := r.Engine.BuiltIn(rule, r.ofSite(ofSecret)); isBuiltIn {
 		return checker, nil
 	}
 	schema.compiling.Do(func() { // none is compiled where all checks are known to pass
@@ -200,15 +200,15 @@ func (r Renderer) examine(meter *budget.Meter, s *registered) (err error) {
 	own := r.meterFor(meter, s.Identity, s.Data)
 	s.isUsable, s.unresolved, err = r.Engine.IsUsable(own, s.of)
 	if err == nil && !s.isUsable && !r.Compat {
-		err = s.blame(own, r.Engine)
+		err = s.blame(own, r.Engine, r.ofSite(s.Tainted))
 	}
 	return readingSchema(own.Done(err), s.Stored)
 }
 
 // blame marks an unusable DataSchema as broken if its document fails. It does not if the schema is unusable only with
 // those that it refers to.
-func (s *registered) blame(meter *budget.Meter, engine *validations.Engine) error {
-	alone, why, err := engine.IsUsable(meter, validations.DataSchema{Text: s.Data})
+func (s *registered) blame(meter *budget.Meter, engine *validations.Engine, secret string) error {
+	alone, why, err := engine.IsUsable(meter, validations.DataSchema{Text: s.Data, Secret: secret})
 	if err == nil && !alone {
 		s.broken = unjudged{Stored: s.Stored, cause: unusable(s.Stored, why[0]), secret: s.secret}
 	}

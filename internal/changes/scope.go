@@ -133,7 +133,7 @@ func (v Validator) compile(ctx context.Context, s scope, documents []*revisions.
 		if !needed[schema] {
 			return nil
 		}
-		_, err := v.checkerOf(meter, schema.rule, schema)
+		_, err := v.checkerOf(meter, schema.rule, schema, false)
 		return budget.About(err, "compile the DataSchema %s", schema.Name)
 	})
 	if err != nil {

@@ -36,7 +36,7 @@ func (k *kept) Settings(_ context.Context, name string) (sites.Settings, error) 
 }
 
 // SetSite implements sites.Store.
-func (k *kept) SetSite(_ context.Context, name string, s sites.Settings, _ bool, _ int, _ sites.Audit) (sites.Outcome, error) {
+func (k *kept) SetSite(_ context.Context, name string, s sites.Settings, _ sites.Condition, _ int, _ sites.Audit) (sites.Outcome, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.sites[name] = s
@@ -96,7 +96,7 @@ func TestDirectory_Forget(t *testing.T) {
 		var asking sync.WaitGroup
 		asking.Go(func() { _, _ = d.Settings(t.Context(), "a") })
 		time.Sleep(50 * time.Millisecond) // it has read, and has not returned
-		if _, _, err := service.Set(t.Context(), "a", sites.Settings{Archived: true}, false, nil); err != nil {
+		if _, _, err := service.Set(t.Context(), "a", sites.Settings{Archived: true}, sites.Condition{}, nil); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := d.Settings(t.Context(), "a"); err != nil || !got.Archived {
@@ -141,7 +141,7 @@ func TestService_Delete(t *testing.T) {
 		"another":          {"a", "b", fault.Invalid},
 		"no name":          {"-", "-", fault.NotFound},
 	} {
-		err := service.Delete(t.Context(), c.site, c.confirm, &revisions.AuditEvent{})
+		err := service.Delete(t.Context(), c.site, c.confirm, sites.Condition{}, &revisions.AuditEvent{})
 		if fault.KindOf(err) != c.want {
 			t.Errorf("%s: %v", name, err)
 		}

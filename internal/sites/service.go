@@ -19,13 +19,12 @@ type Service struct {
 // NewService returns a service with a directory.
 func NewService(store Store, directory *Directory) *Service { return &Service{store, directory} }
 
-// Set makes a site or, unless it must be new, changes its settings, and returns it. A site keeps no setting that it
-// does not get. Faults: Gone if it is being deleted, Stale if it must be new and is not, Conflict if there are
-// MaxSites.
-func (s *Service) Set(ctx context.Context, name string, settings Settings, mustBeNew bool, audit Audit) (
+// Set makes a site or changes its settings, and returns it. A site keeps no setting that it does not get. Faults: Gone
+// if it is being deleted, Stale if the condition does not hold, Conflict if there are MaxSites.
+func (s *Service) Set(ctx context.Context, name string, settings Settings, condition Condition, audit Audit) (
 	Site, Outcome, error,
 ) {
-	outcome, err := s.Store.SetSite(ctx, name, settings, mustBeNew, MaxSites, audit)
+	outcome, err := s.Store.SetSite(ctx, name, settings, condition, MaxSites, audit)
 	s.Directory.Forget(name)
 	if err != nil {
 		return Site{}, outcome, err
@@ -35,8 +34,10 @@ func (s *Service) Set(ctx context.Context, name string, settings Settings, mustB
 }
 
 // Delete begins to delete an archived site. confirm must be its name. Faults: Invalid if it is not, Conflict for the
-// site Default, which always exists, and for one that is not archived, NotFound, Gone if that has begun already.
-func (s *Service) Delete(ctx context.Context, name, confirm string, audit *revisions.AuditEvent) error {
+// site Default, which always exists, and for one that is not archived, NotFound, Gone if that has begun already, Stale
+// if the condition does not hold.
+func (s *Service) Delete(ctx context.Context, name, confirm string, condition Condition, audit *revisions.AuditEvent,
+) error {
 	switch {
 	case name == Default:
 		return fault.New(fault.Conflict, "SiteNotDeletable", "The site %s always exists: requests without a site are about "+
@@ -47,7 +48,7 @@ func (s *Service) Delete(ctx context.Context, name, confirm string, audit *revis
 		return fault.New(fault.Invalid, "HTTPInvalidParam", "All that the site %s has would be deleted for good, and "+
 			"nothing was deleted: to confirm that, the parameter \"confirm\" must be the name of the site", name)
 	}
-	err := s.Store.DeleteSite(ctx, name, audit)
+	err := s.Store.DeleteSite(ctx, name, condition, audit)
 	s.Directory.Forget(name)
 	return err
 }

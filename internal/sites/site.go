@@ -3,7 +3,11 @@ package sites
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"regexp"
+	"slices"
 	"time"
 
 	"purser/internal/fault"
@@ -18,6 +22,39 @@ type Settings struct {
 	Labels   map[string]string
 	Limits   Limits
 	Archived bool
+}
+
+// Version identifies settings: equal ones have the same.
+func (s Settings) Version() string {
+	if s.Labels == nil {
+		s.Labels = map[string]string{}
+	}
+	const size = 8
+	text, _ := json.Marshal(s) //nolint:errchkjson,musttag // it cannot fail, and is only hashed
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:size])
+}
+
+// Condition is what must hold of a site for a change of it. The zero value always holds.
+type Condition struct {
+	New   bool     // there is no site of the name
+	Match []string // there is one whose settings have one of these versions, or any for "*"; nil for no such condition
+}
+
+// Check returns the fault Stale if a condition does not hold of a site, whose settings are nil if there is none.
+func (c Condition) Check(name string, was *Settings) error {
+	switch {
+	case c.New && was != nil:
+		return fault.New(fault.Stale, "HTTPPreconditionFailed", "The site %s exists, and nothing was changed; without "+
+			"If-None-Match the request changes it", name)
+	case c.Match == nil || was != nil && (slices.Contains(c.Match, "*") || slices.Contains(c.Match, was.Version())):
+		return nil
+	case was == nil:
+		return fault.New(fault.Stale, "HTTPPreconditionFailed", "There is no site %s, and nothing was changed; without "+
+			"If-Match the request makes it", name)
+	}
+	return fault.New(fault.Stale, "HTTPPreconditionFailed", "The settings of the site %s have changed since you read "+
+		"them, and nothing was changed; read them again: GET /sites/%[1]s has the ETag for If-Match", name)
 }
 
 // Limits are the limits that a site has instead of the server's; nil where the server's hold.
@@ -86,12 +123,13 @@ type Store interface {
 	Settings(ctx context.Context, name string) (Settings, error)
 	// FindSite returns a site.
 	FindSite(ctx context.Context, name string) (Site, error)
-	// SetSite makes a site, unless there are most already, or changes its settings unless it must be new. The entry of
-	// the audit goes to the site Default. Faults: Conflict if there are too many, Stale if it must be new and is not.
-	SetSite(ctx context.Context, name string, settings Settings, mustBeNew bool, most int, audit Audit) (Outcome, error)
+	// SetSite makes a site, unless there are most already, or changes its settings. The entry of the audit goes to the
+	// site Default. Faults: Conflict if there are too many, Stale if the condition does not hold.
+	SetSite(ctx context.Context, name string, settings Settings, condition Condition, most int, audit Audit) (
+		Outcome, error)
 	// DeleteSite marks an archived site for deletion. The entry of the audit goes to the site Default once nothing is left
-	// of the site. Fault: Conflict if it is not archived.
-	DeleteSite(ctx context.Context, name string, audit *revisions.AuditEvent) error
+	// of the site. Faults: Conflict if it is not archived, Stale if the condition does not hold.
+	DeleteSite(ctx context.Context, name string, condition Condition, audit *revisions.AuditEvent) error
 	// FindSites returns the sites that a query selects, and whether there are more.
 	FindSites(ctx context.Context, query Query) (found []Site, more bool, err error)
 	// SiteNames returns the names of all sites in alphabetical order.
@@ -135,10 +173,4 @@ func NotArchived(name string) *fault.Fault {
 func TooMany(most int) *fault.Fault {
 	return fault.New(fault.Conflict, "TooManySites", "There are %d sites, the most that there may be; delete one first",
 		most)
-}
-
-// NotNew returns the fault of making a site that there is.
-func NotNew(name string) *fault.Fault {
-	return fault.New(fault.Stale, "HTTPPreconditionFailed", "The site %s exists, and nothing was changed; without "+
-		"If-None-Match the request changes it", name)
 }

@@ -93,7 +93,7 @@ func fillTables(t *testing.T, conn *pgx.Conn) {
 }
 
 // copySite copies all rows of the default site to another one, which is archived.
-func copySite(t *testing.T, conn *pgx.Conn, to string) {
+func copySite(t *testing.T, conn *pgx.Conn, to string) { //nolint:unparam // it reads better with the name
 	t.Helper()
 	storetest.Execute(t, conn, "SET session_replication_role = replica") // for any order
 	for _, table := range tablesOfSites(t, conn) {
@@ -138,12 +138,12 @@ func TestDatabase_DeleteSite(t *testing.T) {
 		At: time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC), UserID: "anna", Rule: "purser:manage_sites", Method: "DELETE",
 		Target: "/sites/x?confirm=x", Status: 202, Remote: "192.0.2.1", Request: "req-1",
 	}
-	if err := s.DeleteSite(t.Context(), "x", &event); err != nil {
+	if err := s.DeleteSite(t.Context(), "x", sites.Condition{}, &event); err != nil {
 		t.Fatal(err)
 	}
 	for what, err := range map[string]error{
-		"read": second(s.Settings(t.Context(), "x")), "delete again": s.DeleteSite(t.Context(), "x", &event),
-		"make": second(s.SetSite(t.Context(), "x", sites.Settings{}, true, 9, noAudit)),
+		"read": second(s.Settings(t.Context(), "x")), "delete again": s.DeleteSite(t.Context(), "x", sites.Condition{}, &event),
+		"make": second(s.SetSite(t.Context(), "x", sites.Settings{}, sites.Condition{New: true}, 9, noAudit)),
 	} {
 		if fault.KindOf(err) != fault.Gone {
 			t.Errorf("%s: %v", what, err)
@@ -218,7 +218,7 @@ func TestDatabase_DeleteSite_refused(t *testing.T) {
 	s := openStore(t, storetest.URL(t), defaults())
 	makeSite(t, s, "x")
 	for name, want := range map[string]fault.Kind{"x": fault.Conflict, "none": fault.NotFound} {
-		if err := s.DeleteSite(t.Context(), name, nil); fault.KindOf(err) != want {
+		if err := s.DeleteSite(t.Context(), name, sites.Condition{}, nil); fault.KindOf(err) != want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -244,7 +244,7 @@ func sweepAll(t *testing.T, s *store.Store) {
 func archived(t *testing.T, s *store.Store, name string) {
 	t.Helper()
 	settings := sites.Settings{Archived: true}
-	if _, err := s.SetSite(t.Context(), name, settings, false, sites.MaxSites, noAudit); err != nil {
+	if _, err := s.SetSite(t.Context(), name, settings, sites.Condition{}, sites.MaxSites, noAudit); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -277,7 +277,7 @@ func TestDatabase_SweepDeleted_waits(t *testing.T) {
 			if _, err := tx.Exec(t.Context(), c.sql); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.DeleteSite(t.Context(), "x", nil); err != nil {
+			if err := s.DeleteSite(t.Context(), "x", sites.Condition{}, nil); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := tx.Exec(t.Context(), c.late); err != nil {
@@ -309,7 +309,7 @@ func TestDatabase_RunDeletions(t *testing.T) {
 	put(t, other, "a", widget("w", 1))
 	put(t, other, "a", widget("w", 2))
 	copySite(t, conn, "x")
-	if err := s.DeleteSite(t.Context(), "x", &revisions.AuditEvent{At: time.Unix(0, 0)}); err != nil {
+	if err := s.DeleteSite(t.Context(), "x", sites.Condition{}, &revisions.AuditEvent{At: time.Unix(0, 0)}); err != nil {
 		t.Fatal(err)
 	}
 	storetest.Execute(t, conn, "DELETE FROM revisions WHERE site = 'x' AND revision = 1")
@@ -327,7 +327,7 @@ func TestDatabase_RunDeletions(t *testing.T) {
 	}
 	gone("x") // which was marked before
 	archived(t, s, "y")
-	if err := s.DeleteSite(t.Context(), "y", nil); err != nil {
+	if err := s.DeleteSite(t.Context(), "y", sites.Condition{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	gone("y")

@@ -25,7 +25,7 @@ func workIn(t *testing.T, s *store.Store, names ...string) (number func()) {
 	t.Helper()
 	by := revisions.Defaults{validations.SchemaValidation}
 	for _, name := range names {
-		if _, err := s.SetSite(t.Context(), name, sites.Settings{}, false, sites.MaxSites, noAudit); err != nil {
+		if _, err := s.SetSite(t.Context(), name, sites.Settings{}, sites.Condition{}, sites.MaxSites, noAudit); err != nil {
 			t.Fatal(err)
 		}
 		kept := s.Database.Site(name)
@@ -112,7 +112,7 @@ func TestDatabase_FindWork(t *testing.T) {
 	is("asked for", drain("x"), map[string]int{"c": 1})
 	storetest.Execute(t, conn, "UPDATE claims SET held = false")
 	postFor(t, s.Database.Site("a"), claims.Work{Revision: 2, Validation: "v-validation"}, "")
-	if _, err := s.SetSite(t.Context(), "b", sites.Settings{Archived: true}, false, sites.MaxSites, noAudit); err != nil {
+	if _, err := s.SetSite(t.Context(), "b", sites.Settings{Archived: true}, sites.Condition{}, sites.MaxSites, noAudit); err != nil {
 		t.Fatal(err)
 	}
 	is("of a result and an archived site", drain("v-validation"), map[string]int{"a": 1, "c": 1})

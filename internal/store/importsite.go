@@ -155,21 +155,20 @@ func (i *siteImport) run(ctx context.Context) (moved []MovedTable, err error) {
 // claim locks the row of the site, which it adds if there is none. From then on nobody else changes or imports the
 // site. Faults: Conflict if the site is not empty, Gone.
 func (i *siteImport) claim(ctx context.Context) error {
-	args := newSite(i.site, sites.Settings{Labels: map[string]string{}}, sites.MaxSites)
+	args := newSite(i.site, sites.Settings{Labels: map[string]string{}})
 	added, err := i.tx.Exec(ctx, stmt.InsertSite, args)
 	if err != nil {
 		return fmt.Errorf("add the site: %w", err)
 	}
 	if added.RowsAffected() > 0 {
-		_, err := i.tx.Exec(ctx, stmt.InsertFeed, named{"site": i.site})
-		return err
+		if _, err := i.tx.Exec(ctx, stmt.InsertFeed, named{"site": i.site}); err != nil {
+			return fmt.Errorf("add the feed of the site: %w", err)
+		}
+		return countSites(ctx, i.tx, sites.MaxSites) // finish does it once more
 	}
 	found, err := collectIn(ctx, i.tx, scanSettings, stmt.LockSettings, named{"site": i.site})
 	if err != nil {
 		return fmt.Errorf("look for the site: %w", err)
-	}
-	if len(found) == 0 {
-		return sites.TooMany(sites.MaxSites)
 	}
 	if _, err := existing(i.site, found); err != nil {
 		return err
@@ -278,8 +277,8 @@ func (i *siteImport) checkNewest(ctx context.Context, table movedTable, want sit
 	return nil
 }
 
-// finish has the counters of the site and its feed be those of the file, adds the deliveries, and looks at the keys
-// once more.
+// finish has the counters of the site and its feed be those of the file, adds the deliveries, looks at the keys once
+// more, and counts the sites.
 //
 // Servers may know a site of this name that was deleted since the export, from their caches. They must not take what
 // comes now for that: texts are counted from a number at which nothing was cached. The time of the feed is that of the
@@ -290,6 +289,9 @@ func (i *siteImport) finish(ctx context.Context) error {
 		return err
 	}
 	if err := lackOf(keys, i.HasKey); err != nil {
+		return err
+	}
+	if err := checkSites(ctx, i.tx, sites.MaxSites); err != nil {
 		return err
 	}
 	batch := &pgx.Batch{}

@@ -37,7 +37,7 @@ var (
 		"SitesWithNews": "the feed looks for the sites with news", "SitesDue": "and for those with verdicts that are due",
 		"CountSecrets":  "a server without a keyset says how many secrets need one",
 		"SitesToReseal": "a new key is for all sites",
-		"MarkedSites":   "the sites that are being deleted", "SiteNames": "the list of sites", "InsertSite": "it counts them",
+		"MarkedSites":   "the sites that are being deleted", "SiteNames": "the list of sites", "TooManySites": "it counts them",
 		"OfferedWork":     "one look finds work for the workers of all sites",
 		"WorkOfSites":     "it lists the work of all sites",
 		"WaiversOfSites":  "it lists the waivers of all sites",

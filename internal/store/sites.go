@@ -77,15 +77,18 @@ func scanSite(row pgx.CollectableRow, further ...any) (s sites.Site, err error) 
 }
 
 // SetSite implements sites.Store.
-func (d *Database) SetSite(ctx context.Context, name string, settings sites.Settings, mustBeNew bool, most int,
-	audit sites.Audit,
+func (d *Database) SetSite(ctx context.Context, name string, settings sites.Settings, condition sites.Condition,
+	most int, audit sites.Audit,
 ) (outcome sites.Outcome, err error) {
 	err = d.withTx(ctx, d.deadlines.Write, func(ctx context.Context, tx pgx.Tx) (err error) {
-		if outcome, err = d.setSite(ctx, tx, name, settings, mustBeNew, most); err != nil || outcome == sites.Unchanged {
+		if outcome, err = d.setSite(ctx, tx, name, settings, condition); err != nil || outcome == sites.Unchanged {
 			return err
 		}
 		batch := &pgx.Batch{}
 		if outcome == sites.Made {
+			if err := checkSites(ctx, tx, most); err != nil {
+				return err
+			}
 			batch.Queue(stmt.InsertFeed, named{"site": name})
 		}
 		if event := audit(outcome); event != nil {
@@ -93,26 +96,31 @@ func (d *Database) SetSite(ctx context.Context, name string, settings sites.Sett
 		}
 		return tx.SendBatch(ctx, batch).Close()
 	})
-	return outcome, err
+	if err != nil {
+		return 0, err
+	}
+	return outcome, nil
 }
 
 // setSite changes the row of a site, or adds one.
-func (d *Database) setSite(ctx context.Context, tx pgx.Tx, name string, settings sites.Settings, mustBeNew bool,
-	most int,
+func (d *Database) setSite(ctx context.Context, tx pgx.Tx, name string, settings sites.Settings,
+	condition sites.Condition,
 ) (sites.Outcome, error) {
 	if settings.Labels == nil {
 		settings.Labels = map[string]string{}
 	}
-	const tries = 2 // another request may make the site after the first look
-	for range tries {
+	for { // another request may make the site after the first look
 		found, err := collectIn(ctx, tx, scanSettings, stmt.LockSettings, named{"site": name})
 		if err != nil {
 			return 0, fmt.Errorf("look for the site: %w", err)
 		}
 		if len(found) > 0 {
-			return d.changeSite(ctx, tx, name, found, settings, mustBeNew)
+			return d.changeSite(ctx, tx, name, found, settings, condition)
 		}
-		added, err := tx.Exec(ctx, stmt.InsertSite, newSite(name, settings, most))
+		if err := condition.Check(name, nil); err != nil {
+			return 0, err
+		}
+		added, err := tx.Exec(ctx, stmt.InsertSite, newSite(name, settings))
 		if err != nil {
 			return 0, fmt.Errorf("add the site: %w", err)
 		}
@@ -120,7 +128,27 @@ func (d *Database) setSite(ctx context.Context, tx pgx.Tx, name string, settings
 			return sites.Made, nil
 		}
 	}
-	return 0, sites.TooMany(most)
+}
+
+// checkSites returns the fault TooMany if there are more than most sites with the one that was made. Nobody else makes
+// one until the end of the transaction.
+func checkSites(ctx context.Context, tx pgx.Tx, most int) error {
+	if _, err := tx.Exec(ctx, stmt.LockMaking); err != nil {
+		return fmt.Errorf("lock the making of sites: %w", err)
+	}
+	return countSites(ctx, tx, most)
+}
+
+// countSites is checkSites while others may make sites.
+func countSites(ctx context.Context, tx pgx.Tx, most int) error {
+	var tooMany bool
+	if err := tx.QueryRow(ctx, stmt.TooManySites, named{"most": most}).Scan(&tooMany); err != nil {
+		return fmt.Errorf("count the sites: %w", err)
+	}
+	if tooMany {
+		return sites.TooMany(most)
+	}
+	return nil
 }
 
 // settingsArguments returns the arguments of UpdateSite. The labels must not be nil.
@@ -132,22 +160,23 @@ func settingsArguments(name string, settings sites.Settings) named {
 }
 
 // newSite returns the arguments of InsertSite.
-func newSite(name string, settings sites.Settings, most int) named {
+func newSite(name string, settings sites.Settings) named {
 	arguments := settingsArguments(name, settings)
-	arguments["stamp"], arguments["most"] = revisions.NewStamp(), most
+	arguments["stamp"] = revisions.NewStamp()
 	return arguments
 }
 
 // changeSite changes the row of a site that was locked.
 func (d *Database) changeSite(ctx context.Context, tx pgx.Tx, name string, found []lockedSettings,
-	settings sites.Settings, mustBeNew bool,
+	settings sites.Settings, condition sites.Condition,
 ) (sites.Outcome, error) {
 	was, err := existing(name, found)
+	if err == nil {
+		err = condition.Check(name, &was)
+	}
 	switch {
 	case err != nil:
 		return 0, err
-	case mustBeNew:
-		return 0, sites.NotNew(name)
 	case reflect.DeepEqual(was, settings):
 		return sites.Unchanged, nil
 	}
@@ -156,13 +185,18 @@ func (d *Database) changeSite(ctx context.Context, tx pgx.Tx, name string, found
 }
 
 // DeleteSite implements sites.Store.
-func (d *Database) DeleteSite(ctx context.Context, name string, audit *revisions.AuditEvent) error {
+func (d *Database) DeleteSite(ctx context.Context, name string, condition sites.Condition,
+	audit *revisions.AuditEvent,
+) error {
 	err := d.withTx(ctx, d.deadlines.Write, func(ctx context.Context, tx pgx.Tx) error {
 		found, err := collectIn(ctx, tx, scanSettings, stmt.LockSettings, named{"site": name})
 		if err != nil {
 			return fmt.Errorf("look for the site: %w", err)
 		}
 		was, err := existing(name, found)
+		if err == nil {
+			err = condition.Check(name, &was)
+		}
 		if err == nil && !was.Archived {
 			err = sites.NotArchived(name)
 		}

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,7 +55,7 @@ func TestDatabase_SetSite(t *testing.T) {
 		{"default", sites.Settings{Archived: true}, false, sites.Changed, fault.Internal},
 	} {
 		var told []sites.Outcome
-		got, err := s.SetSite(t.Context(), c.name, c.settings, c.mustBeNew, most, noted(&told))
+		got, err := s.SetSite(t.Context(), c.name, c.settings, sites.Condition{New: c.mustBeNew}, most, noted(&told))
 		if got != c.want || fault.KindOf(err) != c.fault {
 			t.Errorf("%d: %v, %v", i, got, err)
 		}
@@ -82,6 +83,35 @@ func TestDatabase_SetSite(t *testing.T) {
 	}
 }
 
+// There are never more sites than there may be: who makes the last one at the same time as another waits for him.
+func TestDatabase_SetSite_bound(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	s, conn := openStore(t, url, defaults()), storetest.Connect(t, url)
+	const most = 2 // with the default one
+	second := make(chan error, 1)
+	_, err := s.SetSite(t.Context(), "a", sites.Settings{}, sites.Condition{}, most, func(sites.Outcome) *revisions.AuditEvent {
+		go func() {
+			_, err := s.SetSite(context.Background(), "b", sites.Settings{}, sites.Condition{}, most, noAudit)
+			second <- err
+		}()
+		const blocked = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+		for waits := false; !waits && len(second) == 0; {
+			waits = selected[bool](t, conn, "SELECT EXISTS ("+blocked+")")[0]
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-second; fault.KindOf(err) != fault.Conflict {
+		t.Error(err)
+	}
+	if names, err := s.SiteNames(t.Context()); err != nil || len(names) != most {
+		t.Errorf("%v, %v", names, err)
+	}
+}
+
 // A new site is as the default one was when it began, but for its stamp.
 func TestDatabase_SetSite_asTheFirst(t *testing.T) {
 	t.Parallel()
@@ -104,7 +134,7 @@ func TestDatabase_SetSite_asTheFirst(t *testing.T) {
 
 func makeSite(t *testing.T, s *store.Store, name string) {
 	t.Helper()
-	if _, err := s.SetSite(t.Context(), name, sites.Settings{}, false, sites.MaxSites, noAudit); err != nil {
+	if _, err := s.SetSite(t.Context(), name, sites.Settings{}, sites.Condition{}, sites.MaxSites, noAudit); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -240,11 +270,11 @@ func TestDatabase_sitesOfMetrics(t *testing.T) {
 		"d": {Labels: map[string]string{"watch": "yes"}, Archived: true}, "due": {}, "old": {},
 	} {
 		var told []sites.Outcome
-		if _, err := s.SetSite(t.Context(), name, settings, true, sites.MaxSites, noted(&told)); err != nil {
+		if _, err := s.SetSite(t.Context(), name, settings, sites.Condition{New: true}, sites.MaxSites, noted(&told)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.DeleteSite(t.Context(), "d", &revisions.AuditEvent{}); err != nil {
+	if err := s.DeleteSite(t.Context(), "d", sites.Condition{}, &revisions.AuditEvent{}); err != nil {
 		t.Fatal(err)
 	}
 	for site, set := range map[string]string{

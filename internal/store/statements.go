@@ -87,7 +87,8 @@ type statements struct {
 	FailedChecks, OtherChecks, PruneChecks, ResetSite, LockRevisions string
 
 	// sql/sites.sql
-	SettingsOf, LockSettings, FindSite, SiteNames, SitesWithLabels, CountSites, InsertSite, InsertFeed, UpdateSite,
+	SettingsOf, LockSettings, FindSite, SiteNames, SitesWithLabels, CountSites, InsertSite, LockMaking, TooManySites,
+	InsertFeed, UpdateSite,
 	MarkSite, MarkedSites, LockMarked, CountDeleted, DeleteSite string
 
 	// sql/transfer.sql

@@ -26,6 +26,7 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/sitefile"
+	"purser/internal/sites"
 	"purser/internal/store"
 	"purser/internal/store/storetest"
 	"purser/internal/webhooks"
@@ -507,6 +508,33 @@ func TestDatabase_ImportSite_races(t *testing.T) {
 	}
 	if made != 1 {
 		t.Errorf("%d imports were made", made)
+	}
+}
+
+// An import makes no site beyond the most that there may be, also if others are made meanwhile.
+func TestDatabase_ImportSite_bound(t *testing.T) {
+	t.Parallel()
+	from, to := storetest.URL(t), storetest.URL(t)
+	put(t, open(t, from), "a", widget("w", 1))
+	copySite(t, storetest.Connect(t, from), "x")
+	file, kept, conn := exported(t, from, "x"), openStore(t, to, defaults()), storetest.Connect(t, to)
+	storetest.Execute(t, conn, fmt.Sprintf("INSERT INTO sites (site, epoch, head, documents, stamp) SELECT 's' || n, 1, 0, 0, 0 "+
+		"FROM generate_series(1, %d) AS n", sites.MaxSites-2)) // beside the default one
+	meanwhile := readerFunc(func([]byte) (int, error) {
+		makeSite(t, kept, "last")
+		return 0, io.EOF
+	})
+	end := len(file) - 1500
+	parts := io.MultiReader(bytes.NewReader(file[:end]), meanwhile, bytes.NewReader(file[end:]))
+	if err := imported(t, to, "x", parts); fault.KindOf(err) != fault.Conflict {
+		t.Errorf("while another one is made: %v", err)
+	}
+	if err := imported(t, to, "x", bytes.NewReader(file)); fault.KindOf(err) != fault.Conflict {
+		t.Errorf("afterwards: %v", err)
+	}
+	storetest.Execute(t, conn, "DELETE FROM feeds WHERE site = 'last'; DELETE FROM sites WHERE site = 'last'")
+	if err := imported(t, to, "x", bytes.NewReader(file)); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -43,7 +43,7 @@ type Engine struct {
 	size     int
 
 	outcomes *cache.Cache[Pair, Found]
-	texts    *cache.Cache[document.Digest, text] // by the digest of the DataSchema
+	texts    *cache.Cache[textKey, text]
 }
 
 // outcomesSize bounds the memory of outcomes, in bytes. It is enough for those of a site of 200,000 documents, if few
@@ -98,7 +98,7 @@ type Options struct {
 func NewEngine(options Options) *Engine {
 	e := &Engine{
 		Options: options, outcomes: cache.New[Pair, Found](outcomesSize),
-		texts: cache.New[document.Digest, text](textsSize),
+		texts: cache.New[textKey, text](textsSize),
 	}
 	cache, err := simplelru.NewLRU(maxCompiled, func(_ document.Digest, c compiled) { e.size -= c.size })
 	if err != nil {
@@ -109,9 +109,10 @@ func NewEngine(options Options) *Engine {
 }
 
 // BuiltIn returns the checker of a built-in rule; ok is false for other rules, whose DataSchema must be compiled.
-func (e *Engine) BuiltIn(rule Rule) (checker Checker, ok bool) {
+// secret is as in DataSchema, of what is checked.
+func (e *Engine) BuiltIn(rule Rule, secret string) (checker Checker, ok bool) {
 	if rule.Schema == dataSchema.digest {
-		return usable{e}, true
+		return usable{e, secret}, true
 	}
 	if builtin := builtinByDigest(rule.Schema); builtin != nil {
 		return builtin.compiled(), true
@@ -243,10 +244,13 @@ func (e *Engine) NamesVersions(meter *budget.Meter, schema DataSchema) (bool, er
 }
 
 // usable is the Checker that the data of a DataSchema is a usable schema.
-type usable struct{ engine *Engine }
+type usable struct {
+	engine *Engine
+	secret string
+}
 
 func (u usable) Check(meter *budget.Meter, data []byte) ([]Finding, error) {
-	c, err := u.engine.compile(meter, DataSchema{Text: data})
+	c, err := u.engine.compile(meter, DataSchema{Text: data, Secret: u.secret})
 	return slices.Clone(c.unusable), err // callers mark findings as secret
 }
 

@@ -16,6 +16,7 @@ import (
 type DataSchema struct {
 	Digest document.Digest
 	Text   []byte // compact JSON
+	Secret string // the site, if Text has a secret: what is remembered of it is of that site alone; else empty
 
 	sum document.Digest // of Text, if it is of a registry
 	own map[string]bool // the words that Text contains, among those that the registry looks for
@@ -57,15 +58,22 @@ type text struct {
 	words    map[string]bool
 }
 
+// textKey identifies a DataSchema: its Secret and its Digest.
+type textKey struct {
+	site string
+	of   document.Digest
+}
+
 // text reads a DataSchema, each with the same digest once. The only errors are those of meter.
 func (e *Engine) text(meter *budget.Meter, schema DataSchema, words []string) (text, error) {
-	if known, ok := e.texts.Get(schema.Digest); ok {
+	key := textKey{schema.Secret, schema.Digest}
+	if known, ok := e.texts.Get(key); ok {
 		return known, nil
 	}
 	if err := meter.Spend(textSteps * len(schema.Text)); err != nil {
 		return text{}, err
 	}
-	read := text{sha256.Sum256(schema.Text), jsonschema.References(schema.Text), map[string]bool{}}
+	read := text{schema.ownSum(), jsonschema.References(schema.Text), map[string]bool{}}
 	const overhead, each = 300, 20
 	size := overhead
 	for _, other := range read.refersTo {
@@ -77,7 +85,7 @@ func (e *Engine) text(meter *budget.Meter, schema DataSchema, words []string) (t
 		}
 	}
 	if !schema.Digest.IsZero() {
-		e.texts.Add(schema.Digest, read, size)
+		e.texts.Add(key, read, size)
 	}
 	return read, nil
 }
@@ -189,9 +197,18 @@ func (r Registry) DataSchema(digest document.Digest, name string) DataSchema {
 // digest returns a digest of all texts.
 func (s DataSchema) digest() document.Digest {
 	if s.sum.IsZero() {
-		return s.with(sha256.Sum256(s.Text))
+		return s.with(s.ownSum())
 	}
 	return s.with(s.sum)
+}
+
+// ownSum returns a digest of Text, which differs from those of other sites if it has a secret: what is cached of it
+// would tell who guesses the secret in another site that he is right.
+func (s DataSchema) ownSum() document.Digest {
+	if s.Secret == "" {
+		return sha256.Sum256(s.Text)
+	}
+	return sha256.Sum256(append([]byte("secret of "+s.Secret+"\n"), s.Text...))
 }
 
 // with returns a digest of digest and the texts of the others, or digest itself if there are none.

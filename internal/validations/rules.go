@@ -37,10 +37,10 @@ func PairOf(content document.Digest, rule Rule) Pair {
 	return sha256.Sum256(parts)
 }
 
-// OfSecret returns the Pair for the same check when secrets are involved. It differs from that of cleartext, so that a
-// cached outcome reveals nothing about secrets.
-func (p Pair) OfSecret() Pair {
-	return sha256.Sum256(append([]byte("secret "), p[:]...))
+// OfSecret returns the Pair for the same check when secrets of a site are involved. It differs from those of cleartext
+// and of other sites, so that a cached outcome reveals nothing about secrets.
+func (p Pair) OfSecret(site string) Pair {
+	return sha256.Sum256(append([]byte("secret of "+site+"\n"), p[:]...))
 }
 
 // Rules are the schemas in force in a revision.

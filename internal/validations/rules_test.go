@@ -194,7 +194,7 @@ func TestEngine_unusable(t *testing.T) {
 	t.Parallel()
 	engine := NewEngine(Options{})
 	text := []byte(`{"properties":{"a":{"type":5}}}`)
-	judge, ok := engine.BuiltIn(Rule{Schema: dataSchema.digest})
+	judge, ok := engine.BuiltIn(Rule{Schema: dataSchema.digest}, "")
 	if findings, _ := judge.Check(budget.NewMeter(t.Context()), text); !ok || len(findings) == 0 || !strings.Contains(findings[0].Message, "5 is not valid") {
 		t.Errorf("findings about the schema: %v", findings)
 	}
@@ -256,7 +256,7 @@ func TestReport(t *testing.T) {
 func TestEngine_compile_patterns(t *testing.T) {
 	t.Parallel()
 	engine := NewEngine(Options{})
-	judge, _ := engine.BuiltIn(Rule{Schema: dataSchema.digest})
+	judge, _ := engine.BuiltIn(Rule{Schema: dataSchema.digest}, "")
 	const schemas, bytes = 14, 64 * 3 * 30_000 // of the patterns of each
 	for i := range schemas {
 		var patterns []string
@@ -278,7 +278,7 @@ func TestEngine_compile_patterns(t *testing.T) {
 func TestEngine_compile_bounded(t *testing.T) {
 	t.Parallel()
 	engine, meter := NewEngine(Options{}), budget.NewMeter(t.Context())
-	judge, _ := engine.BuiltIn(Rule{Schema: dataSchema.digest})
+	judge, _ := engine.BuiltIn(Rule{Schema: dataSchema.digest}, "")
 	for i := range 40 {
 		text := fmt.Appendf(nil, `{"type":%d,"description":"%s"}`, i, strings.Repeat("x", maxCompiledSize/20))
 		for range 2 {

@@ -9,19 +9,19 @@ import (
 )
 
 // MaxCalls is how many receivers a server calls at once, and maxCallsEach how often one of them, so that one that hangs
-// leaves room for others.
-const MaxCalls, maxCallsEach = 16, 4
+// leaves room for others. Sites share both: one gets at most half of the calls of a receiver.
+const MaxCalls, maxCallsEach = 16, 8
 
 // calls are the calls of receivers in progress, which the owners of webhooks share.
 type calls struct {
 	owners *budget.Shares
 
 	mu        sync.Mutex
-	receivers map[string]int // by scheme and host
+	receivers map[string]*budget.Shares // of sites, by scheme and host; those that are called
 }
 
 func newCalls() *calls {
-	return &calls{owners: budget.NewShares(MaxCalls), receivers: map[string]int{}}
+	return &calls{owners: budget.NewShares(MaxCalls), receivers: map[string]*budget.Shares{}}
 }
 
 // begin reserves a call for a webhook of a site, which ends with end. It returns nil if the receiver, the owner or the
@@ -33,19 +33,25 @@ func (c *calls) begin(site string, w Webhook) (end func()) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.receivers[receiver] >= maxCallsEach {
+	of := c.receivers[receiver]
+	if of == nil {
+		of = budget.NewShares(maxCallsEach)
+	}
+	ofReceiver := of.Try(budget.Owner{User: site}, 1) // as a user, who has his bound beside others or not
+	if ofReceiver == nil {
 		return nil
 	}
-	release := c.owners.Try(budget.Owner{User: cmp.Or(w.Owner, receiver), Site: site}, 1)
-	if release == nil {
+	ofOwner := c.owners.Try(budget.Owner{User: cmp.Or(w.Owner, receiver), Site: site}, 1)
+	if ofOwner == nil {
+		ofReceiver()
 		return nil
 	}
-	c.receivers[receiver]++
+	c.receivers[receiver] = of
 	return func() {
-		release()
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.receivers[receiver]--; c.receivers[receiver] == 0 {
+		ofOwner()
+		if ofReceiver(); of.Held() == 0 {
 			delete(c.receivers, receiver)
 		}
 	}

@@ -1,8 +1,11 @@
 package webhooks
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
-// A receiver gets four calls at once, whatever its webhooks, an owner half of all, whatever his receivers, and a site
+// A receiver gets four calls of a site at once, whatever its webhooks, an owner half of all, whatever his receivers, and a site
 // none beyond half once there is another.
 func TestCalls(t *testing.T) {
 	t.Parallel()
@@ -37,6 +40,24 @@ func TestCalls(t *testing.T) {
 		for _, end := range ends {
 			defer end()
 		}
+	}
+}
+
+// A receiver that hangs for one site is called for others, each of which gets half of what is left of its eight calls.
+func TestCalls_sites(t *testing.T) {
+	t.Parallel()
+	c := newCalls()
+	for i, want := range []int{4, 2, 1, 1, 0} {
+		site, got := fmt.Sprint("s", i), 0
+		for c.begin(site, Webhook{URL: "https://slow.example/" + site, Owner: site}) != nil {
+			got++
+		}
+		if got != want {
+			t.Errorf("the %d. site calls it %d times at once, want %d", i+1, got, want)
+		}
+	}
+	if c.begin("s9", Webhook{URL: "https://other.example", Owner: "s9"}) == nil {
+		t.Error("another receiver is not called")
 	}
 }
 

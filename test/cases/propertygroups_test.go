@@ -67,7 +67,7 @@ func TestPropertyGroups(t *testing.T) {
 				meter := budget.NewMeter(t.Context())
 				schema := document.AppendJSON(nil, c.schema)
 				if c.schemaError != "" {
-					usable, _ := engine.BuiltIn(ruleOfSchemas(t))
+					usable, _ := engine.BuiltIn(ruleOfSchemas(t), "")
 					var got []string
 					findings, err := usable.Check(meter, schema)
 					if err != nil {

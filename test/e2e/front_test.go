@@ -15,8 +15,8 @@ func TestFront(t *testing.T) {
 	t.Parallel()
 	s := newKeys(t, "admin").startWith(t, "")
 	want := []string{
-		"/ui/", "/docs", "/openapi.yaml", "/versions", "/api/v1.0/health", "/readyz", "/metrics", "/api/v1.0/buckets",
-		"/api/v1.0/revisions", "/api/v1.0/revisions/latest/status",
+		"/ui/", "/docs", "/openapi.yaml", "/versions", "/api/v1.0/health", "/readyz", "/metrics", "/sites",
+		"/api/v1.0/buckets", "/api/v1.0/revisions", "/api/v1.0/revisions/latest/status",
 	}
 	for accept, c := range map[string]struct{ kind, link string }{
 		"":                                {"text/plain; charset=utf-8", `(?m)^` + regexp.QuoteMeta(s.url) + `(/\S+)$`},

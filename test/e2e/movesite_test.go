@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"net/http"
@@ -40,9 +41,16 @@ func TestMoveSite(t *testing.T) {
 	from.put(t, "secrets", passphrase("pw", "hunter2")).is(t, http.StatusOK)
 	from.put(t, "site", docWith("acme/Widget/v1", "w", "{size: 1}", substitutes(fromPassphrase("{path: .password}")))).is(t, http.StatusOK)
 	from.report(t, 3, "a-validation", "success")
-	from.tag(t, 3, "good")
+	from.post(t, "revisions/3/tags/good", "{by: alice, builds: [17, 18]}").is(t, http.StatusCreated)
+	from.tag(t, 3, "later")
+	from.send(t, request{
+		method: http.MethodPut, path: "buckets/packages/packages/com.acme.Lib", body: muranoLibrary(t, "com.acme.Lib"),
+		header: map[string]string{"Content-Type": "application/zip"},
+	}).is(t, http.StatusOK)
+	from.put(t, "overrides", override("motd", "{configuration: {file: {/etc/motd: {content: b, mode: 7}}}}", labelled("node: cmp-1"))).
+		is(t, http.StatusOK)
 	from.put(t, "site", widget("w", "{size: 1000}")).is(t, http.StatusOK)
-	from.post(t, "revisions/4/waivers", "{validation: a-validation, reason: known, for: P1D}").is(t, http.StatusCreated)
+	from.post(t, "revisions/6/waivers", "{validation: a-validation, reason: known, for: P1D}").is(t, http.StatusCreated)
 	from.post(t, "webhooks", "{url: 'https://a.example', types: [purser.tag.set]}").is(t, http.StatusCreated)
 	from.get(t, "claims").is(t, http.StatusOK)
 	before := allAnswers(t, from)
@@ -81,16 +89,39 @@ func TestMoveSite(t *testing.T) {
 	if diff := cmp.Diff(before, allAnswers(t, to)); diff != "" {
 		t.Errorf("before and after (-want +got):\n%s", diff)
 	}
-	if audit := to.get(t, "audit").text; !strings.Contains(audit, "/sites/default#documents=6&imported=2") {
+	if audit := to.get(t, "audit").text; !strings.Contains(audit, "/sites/default#documents=8&imported=2") {
 		t.Errorf("the audit of the default site: %s", audit)
 	}
-	to.put(t, "site", widget("w", "{size: 2}")).isNames(t, "w@5")
-	to.report(t, 5, "a-validation", "failure")
+	to.put(t, "site", widget("w", "{size: 2}")).isNames(t, "w@7")
+	to.report(t, 7, "a-validation", "failure")
 	to.rollback(t, "3").is(t, http.StatusCreated)
 	to.prune(t).is(t, http.StatusOK)
 	if got := to.get(t, "revisions/latest/rendered-documents").is(t, http.StatusOK).text; !strings.Contains(got, "password: hunter2") {
 		t.Errorf("the secret is not in the newest revision:\n%s", got)
 	}
+}
+
+// muranoLibrary returns the archive of a package with one class.
+func muranoLibrary(t *testing.T, name string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, file := range [][2]string{
+		{"manifest.yaml", "Format: MuranoPL/1.4\nType: Library\nFullName: " + name + "\nVersion: 1.0.0\nDescription: x\n" +
+			"Classes: {" + name + ": A.yaml}\n"},
+		{"LICENSE", ""},
+		{"Classes/A.yaml", "Name: " + name + "\n"},
+	} {
+		part, err := w.Create(file[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = part.Write([]byte(file[1])) // a buffer returns no error
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
 
 // allAnswers returns the answers of a site to requests of all kinds, without its server's address.
@@ -99,8 +130,12 @@ func allAnswers(t *testing.T, s *server) map[string]string {
 	answers := s.withoutURL(t)
 	for _, path := range []string{
 		"buckets", "events?since=0", "webhooks", "claims", "waivers",
-		"revisions/4/diff/3", "revisions/3/deepdiff/4", "revisions/4/findings", "revisions/4/waivers",
+		"revisions/6/diff/3", "revisions/3/deepdiff/6", "revisions/6/findings", "revisions/6/waivers",
 		"revisions/3/schemas", "revisions/3/graph", "documents/acme/Widget/v1/site/w/history",
+		"revisions/3/tags", "revisions/3/tags/good", "revisions/3/tags/later", "revisions/5/packages",
+		"revisions/5/packages/com.acme.Lib", "revisions/5/packages/com.acme.Lib/report", "revisions/5/puppet/hiera",
+		"revisions/5/puppet/hiera.yaml?node=cmp-1", "revisions/5/puppet/hiera.json", "revisions/5/puppet/diff/4",
+		"revisions/5/validations/" + overridesCheck,
 		"revisions/3/validations/a-validation", "revisions/latest", "revisions/latest/status", "/sites/default",
 	} {
 		got := s.get(t, path)

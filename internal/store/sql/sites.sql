@@ -1,5 +1,5 @@
 -- Statements about sites themselves. Over all sites are SiteNames, SitesWithLabels, CountSites,
--- InsertSite, which counts them, and MarkedSites.
+-- TooManySites and MarkedSites.
 
 -- name: SettingsOf
 SELECT labels, max_documents, max_changes, keep, archived_at IS NOT NULL, deleted IS NOT NULL FROM sites
@@ -34,11 +34,19 @@ SELECT CASE WHEN s.archived_at IS NOT NULL THEN 'archived'
 FROM sites s JOIN feeds f ON f.site = s.site WHERE s.deleted IS NULL GROUP BY 1;
 
 -- name: InsertSite
--- makes a site unless there is one of the name, or :most already. Its epoch is that with which the first site began.
+-- makes a site unless there is one of the name. Its epoch is that with which the first site began.
 INSERT INTO sites (site, epoch, head, documents, stamp, labels, max_documents, max_changes, keep, archived_at)
 SELECT :site, 1, 0, 0, :stamp, :labels, :documents, :changes, :keep, CASE WHEN :archived::boolean THEN now() END
-WHERE (SELECT count(*) FROM sites) < :most::bigint
 ON CONFLICT (site) DO NOTHING;
+
+-- name: LockMaking
+-- waits until no other transaction is about to make a site, so that the sites can be counted. It is the last lock of a
+-- transaction: who makes a site may wait for another one that makes the same. The number is any that nobody else locks.
+SELECT pg_advisory_xact_lock(4515017);
+
+-- name: TooManySites
+-- selects whether there are more than :most sites, with the one that the transaction has made.
+SELECT count(*) > :most::bigint FROM sites;
 
 -- name: InsertFeed
 INSERT INTO feeds (site, newest, oldest) VALUES (:site, 0, 1);
