@@ -22,7 +22,7 @@ func (s *server) putBucket(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.putDocuments(w, r, []string{bucket}, bucket, func(
+	return s.putDocuments(w, r, paramsOf(r), nil, bucket, func(
 		body []byte, media document.Media, options revisions.Options,
 	) (changes.Written, error) {
 		return s.at(r).Service.Put(r.Context(), bucket, body, media, options)
@@ -31,8 +31,9 @@ func (s *server) putBucket(w http.ResponseWriter, r *http.Request) error {
 
 // PUT /api/v1.0/changesets
 func (s *server) putChangeSet(w http.ResponseWriter, r *http.Request) error {
-	buckets := paramsOf(r).bucketNames()
-	return s.putDocuments(w, r, buckets, "", func(
+	q := paramsOf(r)
+	buckets := q.bucketNames()
+	return s.putDocuments(w, r, q, buckets, "", func(
 		body []byte, media document.Media, options revisions.Options,
 	) (changes.Written, error) {
 		return s.at(r).Service.PutChangeSet(r.Context(), buckets, body, media, options)
@@ -40,11 +41,10 @@ func (s *server) putChangeSet(w http.ResponseWriter, r *http.Request) error {
 }
 
 // putDocuments reads the documents of a request, or copies those of buckets of another site, puts them into the bucket
-// into, or several if that is empty, and answers with the outcome.
-func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, buckets []string, into string,
+// into, or into several if that is empty, and answers with the outcome.
+func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *params, buckets []string, into string,
 	put func(body []byte, media document.Media, options revisions.Options) (changes.Written, error),
 ) error {
-	q := paramsOf(r)
 	findings, from := q.flag("findings", false), q.copyFrom(into)
 	options, err := s.countedChange(w, r, q, http.StatusOK)
 	if err != nil {
