@@ -25,42 +25,79 @@ type Copy struct {
 
 // Copied returns the documents of buckets of a revision as they were submitted, with their secrets, as a body of at most
 // most bytes: for the bucket into, of one bucket, or, if that is empty, for a change set of the buckets, or of all buckets
-// if none is named. Faults: NotFound for a bucket without documents, Forbidden for encrypted documents that the viewer
-// may not see, Conflict for packages, TooLarge.
-func (v View) Copied(ctx context.Context, id int64, buckets []string, into string, most int) (c Copy, err error) {
-	all := v.For(authz.Viewer{Encrypted: true}) // what the viewer may not see is refused, not left out
-	selected, err := all.Documents(ctx, id, Selection{Buckets: buckets, Page: Page{Limit: -1}})
+// if none is named. It must not be changed: many sites may get it. Faults: NotFound for a bucket without documents,
+// Forbidden for encrypted documents that the viewer may not see, Conflict for packages, TooLarge.
+func (v View) Copied(ctx context.Context, id int64, buckets []string, into string, most int) (Copy, error) {
+	around, err := v.around(ctx, id)
 	if err != nil {
 		return Copy{}, err
 	}
+	question := copyQuestion{v.renderer.Site, around.Stamp, around.Texts, strings.Join(buckets, "\x00"), into, most}
+	read, err := shareAnswer(ctx, v.Service, question, func(ctx context.Context) (copyable, int, error) {
+		found, err := v.For(authz.Viewer{Encrypted: true}).copyable(ctx, id, buckets, into, most)
+		if len(found.secret) > 0 {
+			return found, -1, err
+		}
+		return found, len(found.Body), err
+	})
+	if err != nil {
+		return Copy{}, err
+	}
+	if v.viewer.Encrypted {
+		read.secret = nil
+	}
+	if err := mayCopy(v.renderer.Site, id, read); err != nil {
+		return Copy{}, err
+	}
+	return read.Copy, nil
+}
+
+// copyQuestion identifies an answer of Copied, texts included, which may change without a revision.
+type copyQuestion struct {
+	site          string
+	stamp         revisions.Stamp
+	texts         int64
+	buckets, into string
+	most          int
+}
+
+// copyable is a copy for a viewer who may see encrypted documents, and what others may not have, or nobody.
+type copyable struct {
+	Copy
+
+	missing          []string // buckets without documents
+	secret, packages []string // names of documents
+}
+
+func (v View) copyable(ctx context.Context, id int64, buckets []string, into string, most int) (c copyable, err error) {
+	selected, err := v.Documents(ctx, id, Selection{Buckets: buckets, Page: Page{Limit: -1}})
+	if err != nil {
+		return c, err
+	}
 	c.Upstreams = revisions.Upstreams{}
-	var secret, packages []string
 	found := map[string]bool{}
-	err = all.Each(ctx, selected, func(documents []*revisions.Stored) error {
+	err = v.Each(ctx, selected, func(documents []*revisions.Stored) error {
 		for _, doc := range documents {
 			found[doc.Bucket] = true
 			c.Upstreams[cmp.Or(into, doc.Bucket)] = revisions.Upstream{
 				Site: v.renderer.Site, Revision: id, Stamp: selected.Stamp, Bucket: doc.Bucket,
 			}
-			if doc.Traits().Encrypted && !v.viewer.Encrypted {
-				secret = append(secret, doc.Identity.String())
+			if doc.Traits().Encrypted {
+				c.secret = append(c.secret, doc.Identity.String())
 			}
 			if doc.IsPackage() {
-				packages = append(packages, doc.Name)
+				c.packages = append(c.packages, doc.Name)
 			}
 		}
 		return nil
 	})
-	if err == nil {
-		missing := slices.DeleteFunc(slices.Clone(buckets), func(bucket string) bool { return found[bucket] })
-		err = mayCopy(v.renderer.Site, id, missing, secret, packages)
-	}
-	if err != nil {
-		return Copy{}, err
+	c.missing = slices.DeleteFunc(slices.Clone(buckets), func(bucket string) bool { return found[bucket] })
+	if err != nil || len(c.missing)+len(c.packages) > 0 {
+		return c, err
 	}
 	meter := budget.NewMeter(ctx)
 	defer func() { meter.Release(len(c.Body)) }() // who puts the body holds it
-	err = all.Submitted(ctx, selected, true, func(files []document.File) error {
+	err = v.Submitted(ctx, selected, true, func(files []document.File) error {
 		before := len(c.Body)
 		for _, file := range files {
 			if into != "" {
@@ -79,9 +116,9 @@ func (v View) Copied(ctx context.Context, id int64, buckets []string, into strin
 
 // mayCopy returns the fault of a copy of a revision of a site that has no documents in a bucket, or has documents that
 // cannot be copied.
-func mayCopy(site string, id int64, missing, secret, packages []string) error {
+func mayCopy(site string, id int64, of copyable) error {
 	const most = 20
-	switch {
+	switch missing, secret, packages := of.missing, of.secret, of.packages; {
 	case len(missing) > 0:
 		return fault.New(fault.NotFound, "BucketNotFound", "Revision %d of the site %s has no documents in %s, and nothing was "+
 			"stored; GET %s/api/v1.0/buckets lists its buckets. To empty a bucket, PUT an empty body to it", id, site,
