@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"iter"
 	"net/http"
 
 	"purser/internal/authz"
@@ -16,8 +15,8 @@ import (
 	"purser/internal/sites"
 )
 
-// copyFrom reads from where the documents of a change are to be copied; nil if they come in the body. into is the bucket
-// of the request, empty for a change set.
+// copyFrom reads from where the documents of a change are to be copied; nil if they come in the body. into is the
+// bucket of the request, empty for a change set.
 func (q *params) copyFrom(into string) *copying {
 	text, expect := q.text("from"), q.oneOf("expect", "success")
 	if !q.given("from") {
@@ -87,8 +86,8 @@ func inSite(site string, err error) error {
 	return err
 }
 
-// viewOf returns the view that the caller has of another site than that of the request. Faults: NotFound as unknownSite,
-// Forbidden, Invalid for the same site.
+// viewOf returns the view that the caller has of another site than that of the request. Faults: NotFound as
+// unknownSite, Forbidden, Invalid for the same site.
 func (s *server) viewOf(r *http.Request, site string) (queries.View, error) {
 	if s.Sites == nil {
 		return queries.View{}, fault.New(fault.Invalid, "HTTPBadRequest", "This server has one site (--compat=deckhand), "+
@@ -114,9 +113,9 @@ func (s *server) viewOf(r *http.Request, site string) (queries.View, error) {
 
 // behind returns how far the site is behind each of the upstreams; nil where that is not known, and for those in sites
 // of which the caller may not know.
-func (s *server) behind(r *http.Request, upstreams iter.Seq[revisions.Upstream]) (map[revisions.Upstream]*int, error) {
+func (s *server) behind(r *http.Request, upstreams []revisions.Upstream) (map[revisions.Upstream]*int, error) {
 	behind := map[revisions.Upstream]*int{}
-	for from := range upstreams {
+	for _, from := range upstreams {
 		if _, found := behind[from]; found || !s.maySee(r, from.Site) {
 			continue
 		}

@@ -42,9 +42,9 @@ func (s site) of(t *testing.T, name, path string, header ...string) response {
 }
 
 // bucketOf returns the bucket of a site as the list has it.
-func (s site) bucketOf(t *testing.T, name, bucket string, header ...string) map[string]any {
+func (s site) bucketOf(t *testing.T, name, bucket string) map[string]any {
 	t.Helper()
-	for _, listed := range s.of(t, name, "buckets", header...).is(t, http.StatusOK).mapping(t)["results"].([]any) {
+	for _, listed := range s.of(t, name, "buckets").is(t, http.StatusOK).mapping(t)["results"].([]any) {
 		if found := listed.(map[string]any); found["name"] == bucket {
 			return found
 		}

@@ -25,13 +25,13 @@ func (s *server) listBuckets(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	behind, err := s.behind(r, func(yield func(revisions.Upstream) bool) {
-		for _, bucket := range buckets {
-			if bucket.Upstream != nil && !yield(*bucket.Upstream) {
-				return
-			}
+	var upstreams []revisions.Upstream
+	for _, bucket := range buckets {
+		if bucket.Upstream != nil {
+			upstreams = append(upstreams, *bucket.Upstream)
 		}
-	})
+	}
+	behind, err := s.behind(r, upstreams)
 	if err != nil {
 		return err
 	}

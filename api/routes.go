@@ -82,7 +82,10 @@ func (s *server) siteRoutes() []route {
 		{"POST", webhook + "/deliveries/{delivery}/retry", authz.ManageWebhooks, ofWebhook(s.retryDelivery), nil},
 		{"GET", v1 + "/buckets", readDocuments, s.listBuckets, page},
 		{"PUT", v1 + "/buckets/{bucket}/documents", writeDocuments, s.putBucket, put},
-		{"PUT", v1 + "/buckets/{bucket}/packages/{fullName}", writeDocuments, s.putPackage, append(names{"detach"}, change...)},
+		{
+			"PUT", v1 + "/buckets/{bucket}/packages/{fullName}", writeDocuments, s.putPackage,
+			append(names{"detach"}, change...),
+		},
 		{"POST", checkPath, writeDocuments, s.checkPackage, nil},
 		{
 			"GET", v1 + "/documents/{namespace}/{kind}/{version}/{layer}/{name}/history", readDocuments, s.documentHistory,

@@ -44,16 +44,14 @@ func (s *server) listSites(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	behind, err := s.behind(r, func(yield func(revisions.Upstream) bool) {
-		for i := range found {
-			maps.DeleteFunc(found[i].Upstreams, func(_ string, from revisions.Upstream) bool { return from.Site != query.Follows })
-			for _, from := range found[i].Upstreams {
-				if !yield(from) {
-					return
-				}
-			}
-		}
-	})
+	var upstreams []revisions.Upstream
+	for i := range found {
+		maps.DeleteFunc(found[i].Upstreams, func(_ string, from revisions.Upstream) bool {
+			return from.Site != query.Follows
+		})
+		upstreams = slices.AppendSeq(upstreams, maps.Values(found[i].Upstreams))
+	}
+	behind, err := s.behind(r, upstreams)
 	if err != nil {
 		return err
 	}
@@ -125,7 +123,7 @@ func (s *server) showSite(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return s.orUnknown(r, name, err)
 	}
-	behind, err := s.behind(r, maps.Values(found.Upstreams))
+	behind, err := s.behind(r, slices.Collect(maps.Values(found.Upstreams)))
 	if err != nil {
 		return err
 	}
@@ -161,7 +159,7 @@ func (s *server) putSite(w http.ResponseWriter, r *http.Request) error {
 	}
 	infoOf(r).audited = infoOf(r).caller.UserID != "" // with the change
 	infoOf(r).unchanged = outcome == sites.Unchanged
-	behind, err := s.behind(r, maps.Values(made.Upstreams))
+	behind, err := s.behind(r, slices.Collect(maps.Values(made.Upstreams)))
 	if err != nil {
 		return err
 	}

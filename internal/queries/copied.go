@@ -23,10 +23,10 @@ type Copy struct {
 	Upstreams revisions.Upstreams // by the buckets that the documents are for
 }
 
-// Copied returns the documents of buckets of a revision as they were submitted, with their secrets, as a body of at most
-// most bytes: for the bucket into, of one bucket, or, if that is empty, for a change set of the buckets, or of all buckets
-// if none is named. It must not be changed: many sites may get it. Faults: NotFound for a bucket without documents,
-// Forbidden for encrypted documents that the viewer may not see, Conflict for packages, TooLarge.
+// Copied returns the documents of buckets of a revision as they were submitted, with their secrets, as a body with a
+// bound in bytes: for the bucket into, of one bucket, or, if that is empty, for a change set of the buckets, or of all
+// buckets if none is named. It must not be changed: many sites may get it. Faults: NotFound for a bucket without
+// documents, Forbidden for encrypted documents that the viewer may not see, Conflict for packages, TooLarge.
 func (v View) Copied(ctx context.Context, id int64, buckets []string, into string, most int) (Copy, error) {
 	around, err := v.around(ctx, id)
 	if err != nil {
@@ -120,16 +120,16 @@ func mayCopy(site string, id int64, of copyable) error {
 	const most = 20
 	switch missing, secret, packages := of.missing, of.secret, of.packages; {
 	case len(missing) > 0:
-		return fault.New(fault.NotFound, "BucketNotFound", "Revision %d of the site %s has no documents in %s, and nothing was "+
-			"stored; GET %s/api/v1.0/buckets lists its buckets. To empty a bucket, PUT an empty body to it", id, site,
+		return fault.New(fault.NotFound, "BucketNotFound", "Revision %d of the site %s has no documents in %s, and nothing "+
+			"was stored; GET %s/api/v1.0/buckets lists its buckets. To empty a bucket, PUT an empty body to it", id, site,
 			words.Count(len(missing), "bucket")+": "+words.Some(missing, most), revisions.SitePath(site))
 	case len(secret) > 0:
-		return fault.New(fault.Forbidden, "HTTPForbidden", "Policy doesn't allow %s to be performed in the site %s, from which "+
-			"encrypted documents would be copied, and nothing was stored: %s", authz.ListEncryptedDocuments, site,
+		return fault.New(fault.Forbidden, "HTTPForbidden", "Policy doesn't allow %s to be performed in the site %s, from "+
+			"which encrypted documents would be copied, and nothing was stored: %s", authz.ListEncryptedDocuments, site,
 			words.Some(secret, most)).Lacking(authz.ListEncryptedDocuments)
 	case len(packages) > 0:
-		return fault.New(fault.Conflict, "PackagesNotCopied", "Murano packages are not copied from site to site, and nothing was "+
-			"stored: %s. PUT each to /buckets/{bucket}/packages/{fullName}, and copy the other buckets",
+		return fault.New(fault.Conflict, "PackagesNotCopied", "Murano packages are not copied from site to site, and "+
+			"nothing was stored: %s. PUT each to /buckets/{bucket}/packages/{fullName}, and copy the other buckets",
 			words.Some(packages, most))
 	}
 	return nil
@@ -156,8 +156,8 @@ func (v View) Promotion(ctx context.Context, id int64) (revisions.Promotion, err
 
 // notPromoted returns the fault of a change that copies a revision which is no success.
 func (v View) notPromoted(shown revisions.RevisionStatus) error {
-	f := fault.New(fault.Stale, "HTTPPreconditionFailed", "Revision %d of the site %s is no success (expect=success), and "+
-		"nothing was stored", shown.ID, v.renderer.Site)
+	f := fault.New(fault.Stale, "HTTPPreconditionFailed", "Revision %d of the site %s is no success (expect=success), "+
+		"and nothing was stored", shown.ID, v.renderer.Site)
 	f.Messages = []fault.Message{{Message: f.Message, Error: true}}
 	for _, line := range shown.Verdict.Obstacles(nil) {
 		f.Messages = append(f.Messages, fault.Message{Message: strings.TrimSpace(line), Error: true})

@@ -114,8 +114,8 @@ type Store interface {
 	// Tags returns the tags of a revision with the given names, all of them if none is given, sorted.
 	Tags(ctx context.Context, revision int64, names ...string) ([]revisions.Tag, error)
 
-	// Facts returns the stamp of a revision and what changes with the facts that its verdict is made from; zero if there is
-	// none.
+	// Facts returns the stamp of a revision and what changes with the facts that its verdict is made from; zero if there
+	// is none.
 	Facts(ctx context.Context, revision int64) (revisions.Stamp, revisions.FactsMark, error)
 	// Behind implements Service.Behind, up to a number.
 	Behind(ctx context.Context, of revisions.Upstream, most int) (n int, known bool, err error)

@@ -27,11 +27,12 @@ type Options struct {
 	MaxDocuments *int64
 	// CleartextOnly refuses to store, replace or delete encrypted documents.
 	CleartextOnly bool
-	// Copied are the upstreams of the buckets of a payload that was copied from another site; nil for a body. Detach lets a
-	// body replace buckets that have an upstream.
+	// Copied are the upstreams of the buckets of a payload that was copied from another site; nil for a body. Detach lets
+	// a body replace buckets that have an upstream.
 	Copied Upstreams
 	Detach bool
-	// Promotion returns the condition that the copied revision is a success, and fails if it is none; nil for no condition.
+	// Promotion returns the condition that the copied revision is a success, and fails if it is none; nil for no
+	// condition.
 	Promotion func(context.Context) (Promotion, error)
 	// WithoutUse refuses a change that makes documents depend on encrypted ones, or check them.
 	WithoutUse bool

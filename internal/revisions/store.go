@@ -43,8 +43,8 @@ type Store interface {
 	// unless the head is still the base of the commit and its promotion holds.
 	Append(ctx context.Context, commit Commit) (Commit, error)
 
-	// Reread stores what changes without a revision: texts, that the versions of the diff have these, and its upstreams. It
-	// returns ErrStaleSnapshot unless the head is still the base.
+	// Reread stores what changes without a revision: texts, that the versions of the diff have these, and its upstreams.
+	// It returns ErrStaleSnapshot unless the head is still the base.
 	Reread(ctx context.Context, base Head, diff Diff, texts []TextBlock) error
 
 	// Prune deletes all revisions except the newest keep and tagged ones, atomically, and then everything that no

@@ -46,8 +46,8 @@ func (u Upstreams) Events() map[string]events.Upstream {
 // MaxUpstreams bounds how many buckets of a site have an upstream: each revision keeps all of them.
 const MaxUpstreams = 1000
 
-// After returns the upstreams after buckets were replaced: by copies, whose upstreams copied has, or, if that is nil, by
-// documents of a body. Such a body replaces buckets with an upstream only if detach is set. Fault: Conflict.
+// After returns the upstreams after buckets were replaced: by copies, whose upstreams copied has, or, if that is nil,
+// by documents of a body. Such a body replaces buckets with an upstream only if detach is set. Fault: Conflict.
 func (u Upstreams) After(buckets []string, copied Upstreams, detach bool) (Upstreams, error) {
 	if copied != nil {
 		after := maps.Clone(u)
@@ -93,9 +93,10 @@ func (u Upstreams) followed(buckets []string) error {
 	f.Messages = []fault.Message{{Message: f.Message, Error: true}}
 	for _, bucket := range buckets[:min(len(buckets), most)] {
 		from := u[bucket]
-		f.Messages = append(f.Messages, fault.Message{Error: true, Message: fmt.Sprintf("Bucket %s was copied from bucket %s of "+
-			"revision %d of the site %s. Change it there and copy it again (from=%[4]s@REVISION/%[2]s, or \"purser fleet push\"); or "+
-			"send this again with detach=true, and it follows nothing any more.", bucket, from.Bucket, from.Revision, from.Site)})
+		f.Messages = append(f.Messages, fault.Message{Error: true, Message: fmt.Sprintf("Bucket %s was copied from bucket "+
+			"%s of revision %d of the site %s. Change it there and copy it again (from=%[4]s@REVISION/%[2]s, or \"purser fleet "+
+			"push\"); or send this again with detach=true, and it follows nothing any more.", bucket, from.Bucket, from.Revision,
+			from.Site)})
 	}
 	return f
 }
@@ -107,8 +108,8 @@ type CopyFrom struct {
 	Bucket   string // empty for that of the same name
 }
 
-// ParseCopyFrom parses SITE@REVISION or SITE@REVISION/BUCKET. Tags and buckets may have slashes in their names: the name
-// of a revision ends at the first one, and a tag with a slash cannot be named.
+// ParseCopyFrom parses SITE@REVISION or SITE@REVISION/BUCKET. Tags and buckets may have slashes in their names: the
+// name of a revision ends at the first one, and a tag with a slash cannot be named.
 func ParseCopyFrom(text string) (from CopyFrom, ok bool) {
 	site, rest, ok := strings.Cut(text, "@")
 	revision, bucket, named := strings.Cut(rest, "/")

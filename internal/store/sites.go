@@ -253,7 +253,8 @@ const holds = "s.head > 0 AND f.judged = s.head AND (f.due IS NULL OR f.due >= n
 // in all.
 const selectSites = `SELECT s.site, s.labels, s.max_documents, s.max_changes, s.keep, s.archived_at IS NOT NULL, s.head,
 		s.stamp, CASE WHEN ` + holds + ` THEN f.status ELSE '' END, s.live, s.created_at,
-		greatest(s.changed_at, (SELECT r.created_at FROM revisions r WHERE r.site = s.site AND r.revision = s.head)), s.sources
+		greatest(s.changed_at, (SELECT r.created_at FROM revisions r WHERE r.site = s.site AND r.revision = s.head)),
+		s.sources
 	FROM sites s JOIN feeds f ON f.site = s.site WHERE s.deleted IS NULL`
 
 // siteOrders are the orders of sites by their keys: %[1]s is the direction. Sites without a status come last.

@@ -47,7 +47,9 @@ func scanUpstreams(row pgx.CollectableRow) (u revisions.Upstreams, err error) {
 }
 
 // Facts implements queries.Store.
-func (s *Store) Facts(ctx context.Context, revision int64) (stamp revisions.Stamp, facts revisions.FactsMark, err error) {
+func (s *Store) Facts(ctx context.Context, revision int64) (
+	stamp revisions.Stamp, facts revisions.FactsMark, err error,
+) {
 	_, err = collect(ctx, s.Database, func(row pgx.CollectableRow) (none struct{}, err error) {
 		stamp, facts, _, err = scanFacts(row)
 		return none, err

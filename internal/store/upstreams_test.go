@@ -15,13 +15,13 @@ import (
 )
 
 // A promotion is stored only with the facts that its source was judged by: else it is judged again.
-func TestStore_Append_promotion(t *testing.T) {
+func TestStore_Append_promotion(t *testing.T) { //nolint:tparallel // see below
 	t.Parallel()
 	url := storetest.URL(t)
 	s, kept := open(t, url), openStore(t, url, defaults())
 	put(t, s, "source", widget("s", 1))
 	result := validations.Result{Name: "n", Status: validations.Success.String(), Validator: []byte("{}"), Errors: []byte("[]")}
-	for name, happens := range map[string]func() error{
+	for name, happens := range map[string]func() error{ //nolint:paralleltest // they change the same revision
 		"nothing": func() error { return nil },
 		"a result": func() error {
 			_, _, err := kept.AddResult(t.Context(), revisions.About{Revision: 1}, result)

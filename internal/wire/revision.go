@@ -11,22 +11,23 @@ import (
 
 // Revision is a revision.
 type Revision struct {
-	Buckets   []string `json:"buckets"`
-	CreatedAt Optional `json:"createdAt"`
-	ID        int64    `json:"id"`
-	Stamp     string   `json:"stamp"`
-	Kind      string   `json:"kind"`
-	User      Optional `json:"user"`
-	Message   Optional `json:"message"`
-	Source    Optional `json:"source"` // the URL of the commit that it was made from
+	Buckets      []string `json:"buckets"`
+	CreatedAt    Optional `json:"createdAt"`
+	ID           int64    `json:"id"`
+	Stamp        string   `json:"stamp"`
+	Kind         string   `json:"kind"`
+	User         Optional `json:"user"`
+	Message      Optional `json:"message"`
+	Source       Optional `json:"source"` // the URL of the commit that it was made from
+	RolledBackTo *int64   `json:"rolledBackTo,omitempty"`
+	Status       string   `json:"status"`           // success or failure; failed with --compat=deckhand
+	Waived       int      `json:"waived,omitempty"` // number of validations that the status depends on waivers of
+	Tags         Tags     `json:"tags"`
+	URL          string   `json:"url,omitempty"` // not in a list
+	Policies     []Policy `json:"validationPolicies"`
+
 	// Sources are where the documents of buckets were copied from, by the buckets that were.
-	Sources      map[string]events.Upstream `json:"sources,omitempty"`
-	RolledBackTo *int64                     `json:"rolledBackTo,omitempty"`
-	Status       string                     `json:"status"`           // success or failure; failed with --compat=deckhand
-	Waived       int                        `json:"waived,omitempty"` // number of validations that the status depends on waivers of
-	Tags         Tags                       `json:"tags"`
-	URL          string                     `json:"url,omitempty"` // not in a list
-	Policies     []Policy                   `json:"validationPolicies"`
+	Sources map[string]events.Upstream `json:"sources,omitempty"`
 
 	// Changes are the versions of documents that it begins and ends; only in the details of a verdict, and nil if they
 	// are not known.

@@ -46,6 +46,8 @@ func (s *server) makeSite(t *testing.T) {
 // notBelow are the tests that do not run below a site, with the reason.
 var notBelow = map[string]string{
 	"TestFront":                     "it is about the server's front page",
+	"TestMonitoring_sites":          aboutSites,
+	"TestMoveSite":                  aboutSites,
 	"TestOperation":                 metricsOfDefault,
 	"TestMonitoring":                metricsOfDefault,
 	"TestMonitoring_newestRevision": metricsOfDefault,
@@ -69,6 +71,7 @@ var notBelow = map[string]string{
 }
 
 const (
+	aboutSites       = "it makes other sites, or moves one"
 	metricsOfDefault = "the metrics are those of the default site"
 	pagesOfDefault   = "the pages of a site have tests of their own"
 	noRights         = "callers without rights are answered with 404 below a site, which TestUnknownSites of package api shows"
