@@ -48,6 +48,7 @@ type commands struct {
 	Tag        tagCommand        `cmd:"" group:"change" help:"Set, delete or list the tags of revisions."`
 	Work       workCommand       `cmd:"" group:"change" help:"Be a validator: claim work, run a command for it, and post its exit code."`
 	Sites      sitesCommand      `cmd:"" group:"change" help:"List, make, change, archive and delete the sites of a server."`
+	Fleet      fleetCommand      `cmd:"" group:"change" help:"Copy documents of one site to many, and see first what each says."`
 	Results    resultsCommand    `cmd:"" group:"change" help:"Post and list results of validations."`
 	Approve    approveCommand    `cmd:"" group:"change" help:"Approve a revision: post a success of a validation in your name."`
 	Reject     rejectCommand     `cmd:"" group:"change" help:"Reject a revision: post a failure of a validation in your name."`
@@ -148,9 +149,12 @@ func main() {
 }
 
 // interrupt ends the process a second after a signal: a command that reads a pipe or a terminal does not notice that. A
-// renewal of a token ends first, which the timeouts of its requests bound: the old one may be spent.
+// renewal of a token ends first, which the timeouts of its requests bound: the old one may be spent. So does a push to a
+// fleet.
 func interrupt(args []string, end func(code int)) {
 	time.Sleep(time.Second)
+	fleetPushes.Lock()
+	defer fleetPushes.Unlock()
 	renewals.Lock()
 	defer renewals.Unlock()
 	if isDetailed(args) {
