@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -313,7 +315,8 @@ func TestFleetPush_dryRunAgain(t *testing.T) {
 }
 
 // After a signal the site that was begun is finished, and the report says what was not begun.
-func TestFleetPush_interrupted(t *testing.T) { //nolint:paralleltest // it resets the handlers of signals
+func TestFleetPush_interrupted(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "report")
 	s := newFleet(t, "new1", "new2", "new3")
 	ctx, stop := context.WithCancel(t.Context())
@@ -328,6 +331,23 @@ func TestFleetPush_interrupted(t *testing.T) { //nolint:paralleltest // it reset
 	if diff := cmp.Diff([]string{"new1 success 5-bb", "interrupted 1 2"}, reportLines(t, path)); diff != "" {
 		t.Errorf("report (-want +got):\n%s", diff)
 	}
+}
+
+// A second signal ends the process although a push is not done, and does not wait.
+func TestInterrupt_again(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		fleetPushes.Lock()
+		began, again := time.Now(), make(chan os.Signal, 1)
+		again <- os.Interrupt
+		code := 0
+		interrupt([]string{"fleet", "push"}, again, func(ended int) { code = ended })
+		if code != exitFailed || time.Since(began) != 0 {
+			t.Errorf("exit code %d after %v", code, time.Since(began))
+		}
+		fleetPushes.Unlock()
+		time.Sleep(time.Minute) // so that nothing waits any more; a fake sleep
+	})
 }
 
 // On a terminal a line shows the progress, and nothing of it stays.

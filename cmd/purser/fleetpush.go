@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"os"
-	"os/signal"
 	"slices"
 	"strconv"
 	"sync"
-	"syscall"
 	"time"
 
 	"purser/internal/client"
@@ -29,7 +26,7 @@ type fleetPushCommand struct {
 
 	Bucket  string   `arg:"" help:"Bucket that the documents replace in each site." values:"buckets"`
 	From    string   `required:"" help:"Site and revision that the documents are copied from, such as global@17 or global@tag:candidate, and its bucket if that has another name." placeholder:"SITE@REV[/BUCKET]"`
-	Sites   []string `help:"Sites with this label; of several labels, those with all." placeholder:"KEY=VALUE" sep:"none"`
+	Sites   []string `help:"Sites with this label; of several labels, those with all." placeholder:"KEY=VALUE" sep:"none" values:"labels"`
 	Follows bool     `help:"Sites whose bucket follows that of --from already: their documents were copied from it."`
 
 	DryRun        bool   `help:"Say what each site would say, and change nothing."`
@@ -75,7 +72,6 @@ var fleetPushes sync.Mutex //nolint:gochecknoglobals // main ends the process, w
 func (c *fleetPushCommand) Run(ctx context.Context, around *surroundings, server *client.Client) (err error) {
 	fleetPushes.Lock()
 	defer fleetPushes.Unlock()
-	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
 	from, err := c.source(ctx, server)
 	if err != nil {
 		return err

@@ -97,7 +97,7 @@ type sitesListCommand struct {
 	remote
 	output
 
-	Label    []string `help:"Only sites with this label." placeholder:"KEY=VALUE" sep:"none"`
+	Label    []string `help:"Only sites with this label." placeholder:"KEY=VALUE" sep:"none" values:"labels"`
 	Status   string   `default:"" enum:",success,failure" help:"Only sites whose newest revision is a success, or a failure." placeholder:"STATUS"`
 	Archived bool     `help:"Only archived sites."`
 	Sort     string   `default:"name" enum:"name,status,changedAt,documents" help:"Order: name (default), status, changedAt or documents." placeholder:"KEY"`
