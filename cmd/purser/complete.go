@@ -181,6 +181,9 @@ func known(ctx context.Context, kind string, words []string, model *kong.Node) (
 	case "sites":
 		found, err := listOf[wire.Site](ctx, server.Sites(), maxCompleted, nil)
 		return siteList(found, false).names, err
+	case "labels":
+		found, err := listOf[wire.Site](ctx, server.Sites(), maxCompleted, nil)
+		return labelsIn(found), err
 	case "buckets":
 		buckets, err := listOf[wire.Bucket](ctx, server, maxCompleted, nil, "buckets")
 		return bucketList(buckets).names, err
@@ -194,6 +197,16 @@ func known(ctx context.Context, kind string, words []string, model *kong.Node) (
 		return revisionNames(kind, revisions), err
 	}
 	return documentParts(ctx, kind, server)
+}
+
+// labelsIn returns the labels of sites, as KEY=VALUE.
+func labelsIn(sites list[wire.Site]) (labels []string) {
+	for _, site := range sites.items {
+		for key, value := range site.Labels {
+			labels = append(labels, key+"="+value)
+		}
+	}
+	return labels
 }
 
 // maxCompleted bounds the items of a list that completions are taken from.

@@ -17,7 +17,7 @@ func site(t *testing.T) *fake {
 	return newFake(t, func(w http.ResponseWriter, r *http.Request) {
 		switch strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/sites/atl1"), "/api/v1.0/") {
 		case "/sites":
-			_, _ = w.Write([]byte(`{"count":2,"results":[{"name":"atl1"},{"name":"bos1"}]}`))
+			_, _ = w.Write([]byte(`{"count":2,"results":[{"name":"atl1","labels":{"wave":"1"}},{"name":"bos1","labels":{"wave":"2"}}]}`))
 		case "buckets":
 			_, _ = w.Write([]byte(`{"count":3,"results":[{"name":"site"},{"name":"schemas"},{"name":"with space"}]}`))
 		case "revisions":
@@ -47,6 +47,8 @@ func TestComplete(t *testing.T) {
 	for line, want := range map[string]string{
 		"push ":                                 "schemas site",
 		"push si":                               "site",
+		"fleet push --sites ":                   "wave=1 wave=2",
+		"fleet push --sites wave=2 --sites w":   "wave=1 wave=2",
 		"push -m why s":                         "schemas site",
 		"push --message why --wait=3m sc":       "schemas",
 		"push site ":                            "",

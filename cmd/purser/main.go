@@ -48,6 +48,7 @@ type commands struct {
 	Tag        tagCommand        `cmd:"" group:"change" help:"Set, delete or list the tags of revisions."`
 	Work       workCommand       `cmd:"" group:"change" help:"Be a validator: claim work, run a command for it, and post its exit code."`
 	Sites      sitesCommand      `cmd:"" group:"change" help:"List, make, change, archive and delete the sites of a server."`
+	Fleet      fleetCommand      `cmd:"" group:"change" help:"Copy documents of one site to many, and see first what each says."`
 	Results    resultsCommand    `cmd:"" group:"change" help:"Post and list results of validations."`
 	Approve    approveCommand    `cmd:"" group:"change" help:"Approve a revision: post a success of a validation in your name."`
 	Reject     rejectCommand     `cmd:"" group:"change" help:"Reject a revision: post a failure of a validation in your name."`
@@ -136,7 +137,11 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	ended := context.AfterFunc(ctx, func() { interrupt(os.Args, os.Exit) })
+	ended := context.AfterFunc(ctx, func() {
+		again := make(chan os.Signal, 1)
+		signal.Notify(again, os.Interrupt, syscall.SIGTERM)
+		interrupt(os.Args, again, os.Exit)
+	})
 	code := run(ctx, os.Args[1:], surroundings{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		asks: isTerminal(os.Stdin) && isTerminal(os.Stderr), width: widthOf(os.Stdout),
@@ -148,9 +153,20 @@ func main() {
 }
 
 // interrupt ends the process a second after a signal: a command that reads a pipe or a terminal does not notice that. A
-// renewal of a token ends first, which the timeouts of its requests bound: the old one may be spent.
-func interrupt(args []string, end func(code int)) {
-	time.Sleep(time.Second)
+// push to a fleet ends first, unless there is another signal, and a renewal of a token, which the timeouts of its requests
+// bound: the old one may be spent.
+func interrupt(args []string, again <-chan os.Signal, end func(code int)) {
+	ended := make(chan struct{})
+	go func() {
+		time.Sleep(time.Second)
+		fleetPushes.Lock()
+		defer fleetPushes.Unlock()
+		close(ended)
+	}()
+	select {
+	case <-again:
+	case <-ended:
+	}
 	renewals.Lock()
 	defer renewals.Unlock()
 	if isDetailed(args) {

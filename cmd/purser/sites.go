@@ -97,7 +97,7 @@ type sitesListCommand struct {
 	remote
 	output
 
-	Label    []string `help:"Only sites with this label." placeholder:"KEY=VALUE" sep:"none"`
+	Label    []string `help:"Only sites with this label." placeholder:"KEY=VALUE" sep:"none" values:"labels"`
 	Status   string   `default:"" enum:",success,failure" help:"Only sites whose newest revision is a success, or a failure." placeholder:"STATUS"`
 	Archived bool     `help:"Only archived sites."`
 	Sort     string   `default:"name" enum:"name,status,changedAt,documents" help:"Order: name (default), status, changedAt or documents." placeholder:"KEY"`
@@ -106,7 +106,7 @@ type sitesListCommand struct {
 
 // Validate refuses labels without a value.
 func (c *sitesListCommand) Validate() error {
-	_, err := labelsOf(c.Label)
+	_, err := labelsOf("--label", c.Label)
 	return err
 }
 
@@ -150,13 +150,13 @@ func (c *sitesShowCommand) Run(ctx context.Context, around *surroundings, server
 	return c.print(around, siteAnswer(text, found, around.colors))
 }
 
-// labelsOf returns labels given as KEY=VALUE.
-func labelsOf(pairs []string) (map[string]string, error) {
+// labelsOf returns labels that a flag gives as KEY=VALUE.
+func labelsOf(flag string, pairs []string) (map[string]string, error) {
 	labels := make(map[string]string, len(pairs))
 	for _, pair := range pairs {
 		key, value, isPair := strings.Cut(pair, "=")
 		if !isPair || key == "" {
-			return nil, fmt.Errorf("--label %s: a label is KEY=VALUE, such as region=eu", pair)
+			return nil, fmt.Errorf("%s %s: a label is KEY=VALUE, such as region=eu", flag, pair)
 		}
 		labels[key] = value
 	}

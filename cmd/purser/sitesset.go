@@ -49,7 +49,7 @@ func (l *siteLimit) UnmarshalText(text []byte) error {
 
 // Validate refuses labels without a value, and names that no site can have.
 func (c *sitesSetCommand) Validate() error {
-	labels, err := labelsOf(c.Label)
+	labels, err := labelsOf("--label", c.Label)
 	for _, key := range c.NoLabel {
 		if _, set := labels[key]; set && err == nil {
 			err = fmt.Errorf("--label sets %s and --no-label removes it: give one of them", key)
@@ -81,7 +81,7 @@ func (c *sitesSetCommand) changed(s siteSettings) siteSettings {
 	if labels == nil {
 		labels = map[string]string{}
 	}
-	set, _ := labelsOf(c.Label) // Validate has parsed them
+	set, _ := labelsOf("--label", c.Label) // Validate has parsed them
 	maps.Copy(labels, set)
 	for _, key := range c.NoLabel {
 		delete(labels, key)

@@ -60,7 +60,7 @@ func TestInterrupt(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		for args, want := range map[string]int{"whoami": exitFailed, "push b --dry-run --detailed-exit-code": exitNo} {
-			interrupt(strings.Fields(args), func(code int) {
+			interrupt(strings.Fields(args), nil, func(code int) {
 				if renewals.TryLock() || code != want {
 					t.Errorf("%s: exit code %d, or a renewal may begin", args, code)
 				}

@@ -55,18 +55,30 @@ func openOf(verdict wire.Verdict) (names []string) {
 
 // countDown shows on a terminal what is waited for and the time that is left, until stop is called.
 func countDown(terminal io.Writer, what string, left time.Duration) (stop func()) {
-	const width, erase = 60, "\r\x1b[K"
+	const width = 60
+	return redrawn(terminal, func() string {
+		line := fmt.Sprintf("%s, %v left", words.First(what, width), max(0, left.Round(time.Second)))
+		left -= time.Second
+		return line
+	})
+}
+
+// eraseLine erases the line of a terminal.
+const eraseLine = "\r\x1b[K"
+
+// redrawn shows a line on a terminal, and shows it anew each second, until stop is called.
+func redrawn(terminal io.Writer, line func() string) (stop func()) {
 	stopping, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
 		second := time.NewTicker(time.Second)
 		defer second.Stop()
-		for ; ; left -= time.Second {
-			_, _ = fmt.Fprintf(terminal, "%s%s, %v left", erase, words.First(what, width), max(0, left.Round(time.Second)))
+		for {
+			_, _ = io.WriteString(terminal, eraseLine+line())
 			select {
 			case <-second.C:
 			case <-stopping:
-				_, _ = io.WriteString(terminal, erase)
+				_, _ = io.WriteString(terminal, eraseLine)
 				return
 			}
 		}

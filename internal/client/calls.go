@@ -185,6 +185,10 @@ type Change struct {
 	DryRun     bool
 	Findings   bool // the answer lists the findings
 	Rendered   bool // a dry run also says what changes in rendered documents
+
+	// From is where documents are copied from instead of a body: SITE@REVISION or SITE@REVISION/BUCKET; "" for nowhere.
+	From     string
+	Promotes bool // with From: only if its revision is a success
 }
 
 func (change Change) query() url.Values {
@@ -207,6 +211,12 @@ func (change Change) query() url.Values {
 	}
 	if change.Message != "" {
 		query.Set("message", change.Message)
+	}
+	if change.From != "" {
+		query.Set("from", change.From)
+	}
+	if change.Promotes {
+		query.Set("expect", "success")
 	}
 	return query
 }

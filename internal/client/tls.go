@@ -42,6 +42,7 @@ func (t TLS) transport() (*http.Transport, error) {
 func transportWith(config *tls.Config) *http.Transport {
 	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // net/http's own
 	transport.TLSClientConfig = config
+	transport.MaxIdleConnsPerHost = transport.MaxIdleConns // several requests at once are to the same server
 	return transport
 }
 
