@@ -21,29 +21,32 @@ func TestStore_Append_promotion(t *testing.T) { //nolint:tparallel // see below
 	s, kept := open(t, url), openStore(t, url, defaults())
 	put(t, s, "source", widget("s", 1))
 	result := validations.Result{Name: "n", Status: validations.Success.String(), Validator: []byte("{}"), Errors: []byte("[]")}
-	for name, happens := range map[string]func() error{ //nolint:paralleltest // they change the same revision
-		"nothing": func() error { return nil },
-		"a result": func() error {
+	for _, c := range []struct { //nolint:paralleltest // they change the same revision, in this order
+		name    string
+		happens func() error
+	}{
+		{"nothing", func() error { return nil }},
+		{"a result", func() error {
 			_, _, err := kept.AddResult(t.Context(), revisions.About{Revision: 1}, result)
 			return err
-		},
-		"a waiver": func() error {
+		}},
+		{"a waiver", func() error {
 			_, err := kept.Waive(t.Context(), revisions.About{Revision: 1}, validations.WantedWaiver{
 				Validation: "n", Reason: "r", Lasts: time.Hour,
 			})
 			return err
-		},
-		"the end of a waiver": func() error {
+		}},
+		{"the end of a waiver", func() error {
 			_, _, _, err := kept.EndWaiver(t.Context(), revisions.About{Revision: 1}, 1)
 			return err
-		},
+		}},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			judged := 0
 			promotion := func(ctx context.Context) (p revisions.Promotion, err error) {
 				p.Site, p.Revision = revisions.DefaultSite, 1
 				if p.Stamp, p.Facts, err = kept.Facts(ctx, 1); err == nil && judged == 0 {
-					err = happens() // after the facts were read
+					err = c.happens() // after the facts were read
 				}
 				judged++
 				return p, err
@@ -51,7 +54,7 @@ func TestStore_Append_promotion(t *testing.T) { //nolint:tparallel // see below
 			_, err := s.Put(t.Context(), "target", []byte(widget("t", time.Now().Nanosecond())), document.YAML, revisions.Options{
 				Copied: revisions.Upstreams{"target": {Site: "x", Revision: 1, Bucket: "source"}}, Promotion: promotion,
 			})
-			if want := map[bool]int{true: 1, false: 2}[name == "nothing"]; err != nil || judged != want {
+			if want := map[bool]int{true: 1, false: 2}[c.name == "nothing"]; err != nil || judged != want {
 				t.Errorf("judged %d times, want %d; %v", judged, want, err)
 			}
 		})
