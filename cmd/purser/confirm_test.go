@@ -81,7 +81,7 @@ func TestCommands_delete(t *testing.T) {
 		"sites archive": {"sites archive y", ""}, "sites open": {"sites open y", ""},
 		"sites delete": {"sites delete y", "deletes site y"},
 		"fleet push":   {"fleet push b --from y@1 --follows", ""}, "fleet status": {"fleet status y", ""},
-		"buckets":      {"buckets", ""}, "events": {"events", ""}, "whoami": {"whoami", ""},
+		"buckets": {"buckets", ""}, "events": {"events", ""}, "whoami": {"whoami", ""},
 		"puppet apply": {"puppet apply CATALOG", ""}, "puppet diff": {"puppet diff 1 2 CATALOG", ""},
 		"token": {"token", ""}, "completion": {"completion bash", ""}, "man": {"man DIR", ""}, "version": {"version", ""},
 	}

@@ -41,8 +41,8 @@ func (c *fleetStatusCommand) Run(ctx context.Context, around *surroundings, serv
 	return c.print(around, followers(found, c.Bucket, c.Behind, around.colors))
 }
 
-// followers returns the sites of a list, with the buckets that follow one; if bucket is not "", one of this name, and with
-// behind, only those that are not known to be up to date.
+// followers returns the sites of a list, with the buckets that follow one; if bucket is not "", one of this name, and
+// with behind, only those that are not known to be up to date.
 func followers(all list[wire.Site], bucket string, behind, colors bool) answer {
 	rows, names := [][]string{{"SITE", "STATUS", "BUCKET", "FROM", "BEHIND"}}, []string{}
 	texts := []json.RawMessage{}
@@ -56,7 +56,8 @@ func followers(all list[wire.Site], bucket string, behind, colors bool) answer {
 			}
 			listed = true
 			rows = append(rows, []string{
-				s.Name, siteStatus(s), name, fmt.Sprintf("%s@%d/%s", from.Site, from.Revision, from.Bucket), behindText(from.Behind),
+				s.Name, siteStatus(s), name, fmt.Sprintf("%s@%d/%s", from.Site, from.Revision, from.Bucket),
+				behindText(from.Behind),
 			})
 		}
 		if listed {

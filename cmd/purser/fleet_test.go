@@ -217,9 +217,13 @@ func reportLines(t *testing.T, path string) (lines []string) {
 	t.Helper()
 	for text := range strings.Lines(textOf(t, path)) {
 		var line struct {
-			Site, Outcome, Ended, Stamp string
-			Revision                    int64
-			Sites, Left                 int
+			Site     string `json:"site"`
+			Outcome  string `json:"outcome"`
+			Ended    string `json:"ended"`
+			Stamp    string `json:"stamp"`
+			Revision int64  `json:"revision"`
+			Sites    int    `json:"sites"`
+			Left     int    `json:"left"`
 		}
 		if err := json.Unmarshal([]byte(text), &line); err != nil {
 			t.Fatalf("%s: %v", text, err)
@@ -366,14 +370,14 @@ func TestFleetPush_progress(t *testing.T) {
 func TestEachSite(t *testing.T) {
 	t.Parallel()
 	s := newFleet(t, "new1", "new2", "new3", "new4")
-	s.Config.Handler = http.HandlerFunc(func(before http.Handler) http.HandlerFunc {
+	s.Config.Handler = func(before http.Handler) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Query().Get("offset") == "1" { // the second page
 				s.sites = s.sites[1:]
 			}
 			before.ServeHTTP(w, r)
 		}
-	}(s.Config.Handler))
+	}(s.Config.Handler)
 	_, stderr, code := fleetPushed(t, s, "--from global@9 --sites type=x")
 	if code != exitFailed || !strings.Contains(stderr, "sites were made or deleted while the list of them was read") || len(s.put) > 0 {
 		t.Errorf("exit code %d: %s", code, stderr)

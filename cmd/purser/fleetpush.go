@@ -53,7 +53,8 @@ func (c *fleetPushCommand) Validate() error {
 	case err != nil:
 		return err
 	case len(c.Sites) == 0 && !c.Follows:
-		return errors.New("name the sites: --sites KEY=VALUE by a label, or --follows for those that follow the bucket already")
+		return errors.New("name the sites: --sites KEY=VALUE by a label, or --follows for those that follow the bucket " +
+			"already")
 	case c.Parallel < 1 || c.Parallel > maxParallel:
 		return fmt.Errorf("--parallel must be from 1 to %d, not %d", maxParallel, c.Parallel)
 	case c.MaxFailures < 1:
@@ -64,11 +65,12 @@ func (c *fleetPushCommand) Validate() error {
 	return checkSite(from.Site)
 }
 
-// fleetPushes is locked while documents are copied to sites, so that the end of the process waits for those that are begun.
+// fleetPushes is locked while documents are copied to sites, so that the end of the process waits for those that are
+// begun.
 var fleetPushes sync.Mutex //nolint:gochecknoglobals // main ends the process, whatever runs in it
 
-// Run copies the documents, or makes a dry run for each site. After a signal it begins no further site and waits for those
-// that it has begun; a second one ends the process.
+// Run copies the documents, or makes a dry run for each site. After a signal it begins no further site and waits for
+// those that it has begun; a second one ends the process.
 func (c *fleetPushCommand) Run(ctx context.Context, around *surroundings, server *client.Client) (err error) {
 	fleetPushes.Lock()
 	defer fleetPushes.Unlock()
@@ -102,8 +104,8 @@ func (c *fleetPushCommand) source(ctx context.Context, server *client.Client) (e
 	}
 	verdict, _, err := server.At(from.Site).Status(ctx, strconv.FormatInt(from.Revision, 10), nil, 0, 0)
 	if err == nil && verdict.Status != "success" {
-		err = no(fmt.Sprintf("revision %d of %s is a %s (--expect-success), and nothing was changed; purser status %[1]d --site "+
-			"%[2]s says why", from.Revision, from.Site, verdict.Status))
+		err = no(fmt.Sprintf("revision %d of %s is a %s (--expect-success), and nothing was changed; purser status "+
+			"%[1]d --site %[2]s says why", from.Revision, from.Site, verdict.Status))
 	}
 	return from, err
 }
@@ -133,16 +135,16 @@ func (c *fleetPushCommand) targets(ctx context.Context, server *client.Client, f
 // nothing says that no site is selected, and what would select some.
 func (c *fleetPushCommand) nothing(from events.Upstream) error {
 	if c.Follows {
-		return fmt.Errorf("no site that you may see and that --sites selects has a bucket %s which follows bucket %s of %s: purser "+
-			"fleet status %[3]s lists those that do, and --sites KEY=VALUE without --follows is for the first copy", c.Bucket,
-			from.Bucket, from.Site)
+		return fmt.Errorf("no site that you may see and that --sites selects has a bucket %s which follows bucket %s of %s: "+
+			"purser fleet status %[3]s lists those that do, and --sites KEY=VALUE without --follows is for the first copy",
+			c.Bucket, from.Bucket, from.Site)
 	}
-	return fmt.Errorf("no site that you may see, besides %s and archived ones, has the labels %s: purser sites lists the sites "+
-		"with their labels, and purser sites set SITE --label KEY=VALUE sets one", from.Site, words.List(c.Sites))
+	return fmt.Errorf("no site that you may see, besides %s and archived ones, has the labels %s: purser sites lists the "+
+		"sites with their labels, and purser sites set SITE --label KEY=VALUE sets one", from.Site, words.List(c.Sites))
 }
 
-// eachSite passes all sites of a list on, page by page. Each page begins with the last site of the one before, which shows
-// that none was left out because others were deleted meanwhile.
+// eachSite passes all sites of a list on, page by page. Each page begins with the last site of the one before, which
+// shows that none was left out because others were deleted meanwhile.
 func eachSite(ctx context.Context, server *client.Client, query url.Values, pass func(wire.Site)) error {
 	const size = 1000
 	last := ""
@@ -196,7 +198,8 @@ func (p *fleetPush) run(ctx context.Context, server *client.Client, targets []fl
 		stop = func() {}
 	}
 	push := fleet.Push{
-		Server: p.quieter(server), Bucket: p.Bucket, From: p.from, DryRun: p.DryRun, Promotes: p.ExpectSuccess, Weakens: p.Yes,
+		Server: p.quieter(server), Bucket: p.Bucket, From: p.from, DryRun: p.DryRun, Promotes: p.ExpectSuccess,
+		Weakens:    p.Yes,
 		MaxDeleted: p.deletionLimit.of(client.Change{}).MaxDeleted, Message: p.Message, Parallel: p.Parallel,
 		MaxFailures: p.MaxFailures,
 	}
@@ -217,7 +220,8 @@ func (p *fleetPush) run(ctx context.Context, server *client.Client, targets []fl
 	return p.exit(groups, left)
 }
 
-// resume takes over what an earlier run has reported of sites that are targets now, and returns the waves of the others.
+// resume takes over what an earlier run has reported of sites that are targets now, and returns the waves of the
+// others.
 func (p *fleetPush) resume(waves []fleet.Wave) []fleet.Wave {
 	done := map[string]bool{}
 	p.of = map[string]int{}
@@ -235,7 +239,8 @@ func (p *fleetPush) resume(waves []fleet.Wave) []fleet.Wave {
 	return fleet.Without(waves, done)
 }
 
-// quieter returns a client whose notices about requests that are sent again do not mix with each other and the progress.
+// quieter returns a client whose notices about requests that are sent again do not mix with each other and the
+// progress.
 func (p *fleetPush) quieter(server *client.Client) *client.Client {
 	of, notice := *server, server.Notice
 	var mu sync.Mutex
@@ -292,7 +297,7 @@ func (p *fleetPush) print(groups []fleet.Group, left []fleet.Wave) error {
 
 // exit returns the error of a push whose outcomes are in groups.
 func (p *fleetPush) exit(groups []fleet.Group, left []fleet.Wave) error {
-	number := map[fleet.Kind]int{}
+	number := make(map[fleet.Kind]int, len(groups))
 	for _, group := range groups {
 		number[group.Kind] += group.Sites
 	}

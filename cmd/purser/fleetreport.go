@@ -26,8 +26,9 @@ func openReport(path string, head fleet.Head) (r *fleetReport, err error) {
 	if path == "" {
 		return r, nil
 	}
-	const mode = 0o600                                                            // messages are for who may read the documents
-	if r.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, mode); err != nil { //nolint:gosec // the user names it
+	// Messages are for those who may read the documents.
+	const mode = 0o600
+	if r.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, mode); err != nil { //nolint:gosec // named by the user
 		return nil, fmt.Errorf("open the report: %w", err)
 	}
 	if err = r.resume(path); err != nil {
@@ -46,8 +47,8 @@ func (r *fleetReport) resume(path string) error {
 	case err != nil:
 		return fmt.Errorf("read the report %s: %w", path, err)
 	case r.before.Another != "":
-		return fmt.Errorf("the report %s is about %s, and not about %s; name another file, or remove it", path, r.before.Another,
-			r.head)
+		return fmt.Errorf("the report %s is about %s, and not about %s; name another file, or remove it", path,
+			r.before.Another, r.head)
 	}
 	if err = r.file.Truncate(int64(r.before.Length)); err == nil {
 		_, err = r.file.Seek(0, io.SeekEnd)

@@ -153,8 +153,8 @@ func main() {
 }
 
 // interrupt ends the process a second after a signal: a command that reads a pipe or a terminal does not notice that. A
-// push to a fleet ends first, unless there is another signal, and a renewal of a token, which the timeouts of its requests
-// bound: the old one may be spent.
+// push to a fleet ends first, unless there is another signal, and a renewal of a token, which the timeouts of its
+// requests bound: the old one may be spent.
 func interrupt(args []string, again <-chan os.Signal, end func(code int)) {
 	ended := make(chan struct{})
 	go func() {

@@ -38,8 +38,8 @@ type Groups struct {
 // Digest is what tells outcomes apart.
 type Digest string
 
-// Add adds the outcome of a site and returns its group. changed reports whether the text of the group is another one than
-// before: it is new, or documents of several names are in it now.
+// Add adds the outcome of a site and returns its group. changed reports whether the text of the group is another one
+// than before: it is new, or documents of several names are in it now.
 func (g *Groups) Add(site string, o Outcome) (group Group, changed bool) {
 	plain, nameless := o.without(""), o.without(site)
 	found := g.at[plain.digest()]
@@ -140,8 +140,8 @@ func (o Outcome) digest() Digest {
 // passing matches what differs between equal outcomes: numbers of revisions and times.
 var passing = regexp.MustCompile(`\b([Rr]evision) \d+\b|\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z?`)
 
-// without returns the outcome with an ellipsis for the name of a site, unless that is "", for numbers of revisions and for
-// times.
+// without returns the outcome with an ellipsis for the name of a site, unless that is "", for numbers of revisions and
+// for times.
 func (o Outcome) without(site string) Outcome {
 	lines := slices.Clone(o.Lines)
 	for i, line := range lines {

@@ -191,39 +191,30 @@ func waitsFor(after wire.Preview[wire.Finding]) (lines []Line) {
 
 // whyFails returns the findings of documents that begin to fail, or else all that no result can help with.
 func whyFails(after wire.Preview[wire.Finding], before Before) (lines []Line) {
-	begin := map[document.Identity]bool{}
-	unlisted := false
-	if failing := after.BeginToFail; failing != nil {
-		for _, id := range failing.Documents {
-			begin[id.Plain()] = true
-		}
-		unlisted = failing.More || failing.Count > len(failing.Documents)
-	}
-	explained := map[document.Identity]bool{}
-	for _, f := range after.Findings {
-		if f.Level != "error" || f.Rule == "missing" || f.Rule == "expired" {
-			continue
-		}
-		line := Line{Text: f.Validation + ": " + document.WithoutNone(f.Message)}
-		if f.Document != nil {
-			id := f.Document.Plain()
-			if explained[id] = true; len(begin) > 0 && !begin[id] {
-				continue
-			}
-			line = Line{about(id), id.Name, string(f.Path) + ": " + document.WithoutNone(f.Message)}
-		} else if len(begin) > 0 {
-			continue
-		}
-		lines = append(lines, line)
-	}
+	failing := wire.Failing{}
 	if after.BeginToFail != nil {
-		for _, doc := range after.BeginToFail.Documents {
-			if id := doc.Plain(); !explained[id] {
-				lines = append(lines, Line{about(id), id.Name, "begins to fail"})
-			}
+		failing = *after.BeginToFail
+	}
+	explained := map[document.Identity]bool{} // whether a line is about a document that begins to fail
+	for _, id := range failing.Documents {
+		explained[id.Plain()] = false
+	}
+	for _, f := range after.Findings {
+		line, id := lineOf(f)
+		_, begins := explained[id]
+		if f.Level == "error" && f.Rule != "missing" && f.Rule != "expired" && (begins || len(explained) == 0) {
+			lines = append(lines, line)
+		}
+		if begins {
+			explained[id] = true
 		}
 	}
-	if unlisted {
+	for id, is := range explained {
+		if !is {
+			lines = append(lines, Line{about(id), id.Name, "begins to fail"})
+		}
+	}
+	if failing.More || failing.Count > len(failing.Documents) {
 		lines = append(lines, Line{Text: "others may begin to fail: not all failures are listed"})
 	}
 	if len(lines) == 0 {
@@ -236,6 +227,16 @@ func whyFails(after wire.Preview[wire.Finding], before Before) (lines []Line) {
 		}
 	}
 	return lines
+}
+
+// lineOf returns the line of a finding, and the document that it is about, if it is about one.
+func lineOf(f wire.Finding) (line Line, id document.Identity) {
+	message := ": " + document.WithoutNone(f.Message)
+	if f.Document == nil {
+		return Line{Text: f.Validation + message}, id
+	}
+	id = f.Document.Plain()
+	return Line{about(id), id.Name, string(f.Path) + message}, id
 }
 
 // about returns the schema and layer of a document as messages have them.

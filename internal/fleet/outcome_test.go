@@ -190,7 +190,9 @@ dal9
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	shown = Shown{Parallel: 1, Took: 125_000_000_000, Before: 1, Left: []Wave{{"2", make([]Target, 3)}, {"", make([]Target, 1)}}, Groups: []Group{
-		{Number: 1, Kind: Stays, Sites: 1}, {Number: 2, Kind: Waits, Sites: 1}, {Number: 3, Kind: Fails, Sites: 1},
+		{Number: 1, Kind: Stays, Sites: 1},
+		{Number: 2, Kind: Waits, Sites: 1},
+		{Number: 3, Kind: Fails, Sites: 1},
 		{Number: 4, Kind: Fails, Sites: 1, Lines: []Line{{Text: madeAndFails}}},
 	}, Names: map[int][]string{3: {"a"}, 4: {"b"}}}
 	const did = `4 sites, 1 at a time, 2 min 5 s; 1 of them before, as the report says

@@ -115,7 +115,9 @@ func (r *Resumed) read(text []byte, dryRun bool) error {
 	case !slices.Contains(Kinds(), line.Outcome) || line.Group < 1 || line.Group > known+1:
 		return fmt.Errorf("it is not that of a report: its outcome is %q, and its group %d", line.Outcome, line.Group)
 	case line.Site == "":
-		r.Groups.Define(Group{Number: line.Group, Digest: line.Digest, Kind: line.Outcome, Lines: line.Lines, More: line.More})
+		r.Groups.Define(Group{
+			Number: line.Group, Digest: line.Digest, Kind: line.Outcome, Lines: line.Lines, More: line.More,
+		})
 	case line.Group > known:
 		return fmt.Errorf("it names group %d, which no line before describes", line.Group)
 	case dryRun && line.Outcome != Unasked || !line.Outcome.Stops():
@@ -137,6 +139,6 @@ func (h Head) String() string {
 }
 
 // Line returns the line of a report with the text of a group.
-func (g Group) Line() GroupLine {
+func (g *Group) Line() GroupLine {
 	return GroupLine{Group: g.Number, Digest: g.Digest, Outcome: g.Kind, Lines: append([]Line{}, g.Lines...), More: g.More}
 }

@@ -36,9 +36,9 @@ type Result struct {
 	Status   string // of that or, in a dry run, of the one that there would be; "" if it is not known
 }
 
-// Run copies the documents to the sites of waves, one wave after the other, and calls done with the result of each, from
-// one goroutine at a time. It begins no further sites once ctx is done, MaxFailures sites have failed or done returns an
-// error, and waits for those that it has begun. It returns the waves with the sites that it has not begun.
+// Run copies the documents to the sites of waves, one wave after the other, and calls done with the result of each,
+// from one goroutine at a time. It begins no further sites once ctx is done, MaxFailures sites have failed or done
+// returns an error, and waits for those that it has begun. It returns the waves with the sites that it has not begun.
 func (p Push) Run(ctx context.Context, waves []Wave, done func(Target, Result) error) (left []Wave, err error) {
 	r := &running{push: p, done: done}
 	for i, wave := range waves {

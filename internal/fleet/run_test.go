@@ -81,10 +81,10 @@ func refusal(kind, message string) string {
 // ran runs a push to sites, NAME or NAME=WAVE, and returns the outcomes by site and what is left.
 func ran(t *testing.T, f *fake, push Push, sites ...string) (outcomes map[string]Result, left []Wave) {
 	t.Helper()
-	return ranIn(t, t.Context(), f, push, sites...)
+	return ranIn(t.Context(), t, f, push, sites...)
 }
 
-func ranIn(t *testing.T, ctx context.Context, f *fake, push Push, sites ...string) (outcomes map[string]Result, left []Wave) {
+func ranIn(ctx context.Context, t *testing.T, f *fake, push Push, sites ...string) (outcomes map[string]Result, left []Wave) {
 	t.Helper()
 	f.start, f.began, f.number = time.Now(), map[string]time.Duration{}, map[string]int{}
 	server, err := client.New(client.Config{Server: "http://purser.example", Transport: f})
@@ -333,7 +333,7 @@ func TestPush_waves(t *testing.T) {
 func TestPush_busy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := &fake{answer: func(_ string, r *http.Request, nth int) (int, string, []string) {
+		f := &fake{answer: func(_ string, _ *http.Request, nth int) (int, string, []string) {
 			if nth < 3 {
 				return 503, refusal("HTTPServiceUnavailable", "busy"), []string{"Retry-After", "7", "Purser-Stored", "no"}
 			}
@@ -359,7 +359,7 @@ func TestPush_interrupted(t *testing.T) {
 		f := &fake{takes: time.Second, answer: func(string, *http.Request, int) (int, string, []string) { return 200, changes, nil }}
 		ctx, stop := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer stop()
-		outcomes, left := ranIn(t, ctx, f, Push{Parallel: 2}, "a", "b", "c", "d")
+		outcomes, left := ranIn(ctx, t, f, Push{Parallel: 2}, "a", "b", "c", "d")
 		if kindsOf(outcomes) != "a:success b:success" || textOf(left) != ":c,d" || time.Since(f.start) != 2*time.Second {
 			t.Errorf("%s, left %s, after %v", kindsOf(outcomes), textOf(left), time.Since(f.start))
 		}

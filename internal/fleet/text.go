@@ -57,7 +57,8 @@ func (s Shown) before() string {
 	return "; " + Number(s.Before) + " of them before, as the report says"
 }
 
-// names returns the names of sites that follow the sentence about a group: the first ones of those that are not changed.
+// names returns the names of sites that follow the sentence about a group: the first ones of those that are not
+// changed.
 func (s Shown) names(shown int, group Group) string {
 	if !group.Kind.Stops() {
 		return ""
@@ -75,7 +76,7 @@ func (s Shown) names(shown int, group Group) string {
 }
 
 // lines returns the lines of a group, indented.
-func (g Group) lines(indent int) string {
+func (g *Group) lines(indent int) string {
 	var b strings.Builder
 	for _, line := range g.Lines {
 		b.WriteString(strings.Repeat(" ", indent) + words.Line(line.String()) + "\n")
@@ -87,16 +88,18 @@ func (g Group) lines(indent int) string {
 }
 
 // sentences say of a number of sites what a dry run or a push of a kind is: of several, and of one if that differs.
-//
-//nolint:gochecknoglobals // a table
 var sentences = map[Kind]struct{ would, wouldOne, did, didOne string }{
 	Unchanged: {would: "would not change", did: "did not change"},
 	Stays:     {would: "would change, and stay success", did: "changed, and stayed success"},
 	Mended:    {would: "would change, and become success", did: "changed, and became success"},
-	Waits:     {would: "would change, and wait for results", did: "changed, and wait for results", didOne: "changed, and waits for results"},
+	Waits: {
+		would: "would change, and wait for results",
+		did:   "changed, and wait for results", didOne: "changed, and waits for results",
+	},
 	Failing: {
 		would: "are failures already, for other reasons", wouldOne: "is a failure already, for other reasons",
-		did: "changed, and are failures still, for other reasons", didOne: "changed, and is a failure still, for other reasons",
+		did:    "changed, and are failures still, for other reasons",
+		didOne: "changed, and is a failure still, for other reasons",
 	},
 	Fails:   {would: "would FAIL", did: "FAIL"},
 	Refused: {would: "would be refused", did: "refused, and not changed"},
@@ -120,7 +123,7 @@ func (s Shown) sentence(group Group) string {
 const madeAndFails = "a revision was made that fails, and its dry run did not"
 
 // made reports whether the sites of a group were changed although they fail.
-func (g Group) made() bool { return len(g.Lines) == 1 && g.Lines[0].Text == madeAndFails }
+func (g *Group) made() bool { return len(g.Lines) == 1 && g.Lines[0].Text == madeAndFails }
 
 // ofWave names a wave in a sentence.
 func ofWave(name string) string {

@@ -34,8 +34,8 @@ type Wave struct {
 	Targets []Target
 }
 
-// Waves returns sites by their waves: in the order of numbers if all are numbers, and else of texts, and those without one
-// last.
+// Waves returns sites by their waves: in the order of numbers if all are numbers, and else of texts, and those without
+// one last.
 func Waves(targets []Target) (waves []Wave) {
 	numbers := true
 	number := map[string]float64{}

@@ -21,11 +21,11 @@ func TestWaves(t *testing.T) {
 		"c=10 b=2 a=canary":        "10:c 2:b canary:a",
 		"a=1.5 b=1 c=2":            "1:b 1.5:a 2:c",
 		"a=1 b=01 c=1":             "01:b 1:a,c",
-		"a=1 a=1 b=1":              "1:a,b",
+		"a=1 b=1 a=1":              "1:a,b",
 		"b=second a=first c=third": "first:a second:b third:c",
 	} {
 		var targets []Target
-		for _, text := range strings.Fields(sites) {
+		for text := range strings.FieldsSeq(sites) {
 			name, wave, _ := strings.Cut(text, "=")
 			targets = append(targets, Target{Name: name, Wave: wave})
 		}
