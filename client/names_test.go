@@ -58,6 +58,7 @@ var named = struct {
 	rendered      client.Rendered
 	alike         client.RenderedDifference
 	unrendered    client.UnrenderedSide
+	upstream      client.Upstream
 	failing       client.Failing
 }{}
 

@@ -64,6 +64,8 @@ type (
 	Purge = wire.Purge
 	// Effect has the numbers of versions of documents that a Revision begins and ends.
 	Effect = events.Effect
+	// Upstream is a bucket of a revision of another site that the documents of a bucket were copied from.
+	Upstream = events.Upstream
 	// BucketList is a list of buckets.
 	BucketList = wire.List[wire.Bucket]
 	// Bucket is a bucket and its last change.
