@@ -100,8 +100,8 @@ func rolesSite(t *testing.T) (s *server, k *keys, people map[string]*person) {
 	return s, k, people
 }
 
-// ownTests matches the commands that read a terminal, or manage the file of servers.
-var ownTests = regexp.MustCompile("^(config .*|help|login|logout|lsp)$")
+// ownTests matches the commands that read a terminal, manage the file of servers, or need several sites.
+var ownTests = regexp.MustCompile("^(config .*|fleet push|help|login|logout|lsp)$")
 
 // Each command succeeds with the role that docs/purser.md names, and with less it is refused with the roles that would
 // do.
@@ -112,6 +112,7 @@ func TestAccess_commandsNeedRoles(t *testing.T) {
 		"log": "log --document acme/Widget/v1/w", "explain": "explain acme/Widget/v1/w", "diff": "diff 1 2", "pull": "pull out",
 		"results list": "results list 1 --validation deckhand-schema-validation", "puppet apply": "puppet apply compiled.json",
 		"sites list": "sites", "sites show": "sites show default",
+		"fleet status": "fleet status default",
 		"puppet diff": "puppet diff 1 latest compiled.json", "tag": "tag", "results post": "results post mini-validation latest~1 --status success",
 		"results request": "results request mini-validation latest~1", "work": "work --once --wait 5s mini-validation -- true",
 		"push": "push mine w.yaml", "rollback": "rollback 2 --yes", "tag NAME REV": "tag new 1", "tag --delete": "tag new --delete --yes",
@@ -146,7 +147,7 @@ func TestAccess_commandsNeedRoles(t *testing.T) {
 				if other == "nobody" { // the command may need several rules, and this is about the first
 					would = ""
 				}
-				if name == "sites show" { // who may not see a site does not learn that it exists
+				if name == "sites show" || name == "fleet status" { // who may not see a site does not learn that it exists
 					people[other].run(t, args...).exits(t, 2, "There is no site default")
 					continue
 				}
