@@ -113,7 +113,7 @@ func TestAccess_commandsNeedRoles(t *testing.T) {
 		"results list": "results list 1 --validation deckhand-schema-validation", "puppet apply": "puppet apply compiled.json",
 		"sites list": "sites", "sites show": "sites show default",
 		"fleet status": "fleet status default",
-		"puppet diff": "puppet diff 1 latest compiled.json", "tag": "tag", "results post": "results post mini-validation latest~1 --status success",
+		"puppet diff":  "puppet diff 1 latest compiled.json", "tag": "tag", "results post": "results post mini-validation latest~1 --status success",
 		"results request": "results request mini-validation latest~1", "work": "work --once --wait 5s mini-validation -- true",
 		"push": "push mine w.yaml", "rollback": "rollback 2 --yes", "tag NAME REV": "tag new 1", "tag --delete": "tag new --delete --yes",
 		"prune": "prune --keep 1 --yes", "completion": "completion bash", "man": "man pages", "events": "events --since 0",
