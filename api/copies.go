@@ -48,7 +48,7 @@ type copying struct {
 func (s *server) copyDocuments(r *http.Request, from copying, buckets []string, into string, options revisions.Options,
 	put func(body []byte, media document.Media, options revisions.Options) (changes.Written, error),
 ) (changes.Written, error) {
-	view, err := s.viewOf(r, from.Site)
+	view, err := s.viewOf(r, from.Site, from.promotes)
 	if err != nil {
 		return changes.Written{}, err
 	}
@@ -86,9 +86,9 @@ func inSite(site string, err error) error {
 	return err
 }
 
-// viewOf returns the view that the caller has of another site than that of the request. Faults: NotFound as
-// unknownSite, Forbidden, Invalid for the same site.
-func (s *server) viewOf(r *http.Request, site string) (queries.View, error) {
+// viewOf returns the view that the caller has of another site than that of the request; if promotes is set, also of its
+// verdicts. Faults: NotFound as unknownSite, Forbidden, Invalid for the same site.
+func (s *server) viewOf(r *http.Request, site string, promotes bool) (queries.View, error) {
 	if s.Sites == nil {
 		return queries.View{}, fault.New(fault.Invalid, "HTTPBadRequest", "This server has one site (--compat=deckhand), "+
 			"and from= copies from another one.")
@@ -107,16 +107,22 @@ func (s *server) viewOf(r *http.Request, site string) (queries.View, error) {
 	if _, err := s.Sites.Directory.Settings(r.Context(), site); err != nil {
 		return queries.View{}, s.orUnknown(r, site, err)
 	}
+	if promotes && s.decide(r, authz.ShowRevision, target) != authz.Allowed {
+		return queries.View{}, forbidden(authz.ShowRevision)
+	}
 	viewer := authz.Viewer{Encrypted: s.decide(r, authz.ListEncryptedDocuments, target) == authz.Allowed}
 	return s.services(site).Queries.For(viewer), nil
 }
 
-// behind returns how far the site is behind each of the upstreams; nil where that is not known, and for those in sites
-// of which the caller may not know.
+// maxBehind bounds the upstreams of which an answer says how far a site is behind.
+const maxBehind = 1000
+
+// behind returns how far a site is behind the first maxBehind of its upstreams; nil where that is not known, and for
+// those in sites of which the caller may not know.
 func (s *server) behind(r *http.Request, upstreams []revisions.Upstream) (map[revisions.Upstream]*int, error) {
 	behind := map[revisions.Upstream]*int{}
 	for _, from := range upstreams {
-		if _, found := behind[from]; found || !s.maySee(r, from.Site) {
+		if _, found := behind[from]; found || len(behind) == maxBehind || !s.maySee(r, from.Site) {
 			continue
 		}
 		n, known, err := s.services(from.Site).Queries.Behind(r.Context(), from)

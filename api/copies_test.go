@@ -245,7 +245,7 @@ func TestCopies_promotion(t *testing.T) {
 	s.of(t, "a", "revisions/1").is(t, http.StatusOK)
 }
 
-// Who may not read secrets there, or write them here, copies none; who may gets them sealed for the site.
+// A caller without the rights to secrets in both sites copies none; otherwise they are sealed for the site of the copy.
 func TestCopies_secrets(t *testing.T) {
 	t.Parallel()
 	rules := rulesOf(t, authz.WithRoles, `{
@@ -264,6 +264,8 @@ func TestCopies_secrets(t *testing.T) {
 	s.copyTo(t, "a", "b", from, as("reader")...).isFault(t, http.StatusForbidden, "HTTPForbidden",
 		"deckhand:list_encrypted_documents", "in the site global", "acme/Secret/v1, site] s")
 	s.of(t, "a", "revisions/latest", as("admin")...).is(t, http.StatusNotFound)
+	s.copyTo(t, "a", "b", from+"&expect=success", as("both")...).isFault(t, http.StatusForbidden, "HTTPForbidden",
+		"deckhand:show_revision")
 	s.copyTo(t, "a", "b", from, as("both")...).is(t, http.StatusOK)
 	s.putIn(t, "a", "layers", layeringPolicy("lp"), as("both")...).is(t, http.StatusOK)
 	rendered := s.of(t, "a", "revisions/latest/rendered-documents?cleartext-secrets=true", as("admin")...)

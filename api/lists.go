@@ -38,7 +38,7 @@ func (s *server) listBuckets(w http.ResponseWriter, r *http.Request) error {
 	return writePage(s, w, r, part{page, more}, buckets, func(b queries.Bucket) wire.Bucket {
 		view := s.links(r).bucket(b)
 		if b.Upstream != nil {
-			view.From, view.Behind = new(b.Upstream.Event()), behind[*b.Upstream]
+			view.Behind = behind[*b.Upstream]
 		}
 		return view
 	})
@@ -136,10 +136,14 @@ func auditEventView(d revisions.AuditEvent) wire.AuditEvent {
 
 // bucket returns the view of a bucket in a list.
 func (l links) bucket(b queries.Bucket) wire.Bucket {
-	return wire.Bucket{
+	view := wire.Bucket{
 		Name: b.Name, Documents: b.Documents, Last: lastView(b.Last),
 		URL: l.base + "/api/v1.0/revisions/latest/documents?" + url.Values{"status.bucket": {b.Name}}.Encode(),
 	}
+	if b.Upstream != nil {
+		view.From = new(b.Upstream.Event())
+	}
+	return view
 }
 
 func lastView(c queries.Change) wire.Last {

@@ -37,6 +37,9 @@ func (s *server) listSites(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	query.Limit, query.Offset = page.Limit, page.Offset
+	if query.Follows != "" {
+		query.Limit = min(query.Limit, maxFollowing)
+	}
 	if err := s.numberListed(r.Context(), query); err != nil {
 		return err
 	}
@@ -57,6 +60,9 @@ func (s *server) listSites(w http.ResponseWriter, r *http.Request) error {
 	}
 	return writePage(s, w, r, part{page, more}, found, func(of sites.Site) wire.Site { return siteView(of, behind) })
 }
+
+// maxFollowing bounds a page of sites that follow another one, each of which may have many upstreams.
+const maxFollowing = 100
 
 // numberListed numbers the events on which a list of sites depends: those of all sites if verdicts decide which sites
 // are in it, or their order, else those of the sites in it.

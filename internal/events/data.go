@@ -27,7 +27,7 @@ type Created struct {
 	User     string   `json:"user"`
 	Message  string   `json:"message"`
 	Source   string   `json:"source,omitempty"`
-	// Sources are where the documents of those buckets were copied from that follow others.
+	// Sources are where the documents of buckets were copied from; the event has those of Buckets.
 	Sources map[string]Upstream `json:"sources,omitempty"`
 	Added   int                 `json:"added"`   // versions of documents that begin with the revision
 	Removed int                 `json:"removed"` // versions that end with it; a document that is modified counts in both
@@ -86,10 +86,14 @@ type Counts struct{ Added, Removed int }
 
 // Event returns the event. encrypted counts those among the versions that are encrypted.
 func (c Created) Event(encrypted Counts) Event {
-	for _, bucket := range c.Buckets[min(len(c.Buckets), maxBuckets):] {
-		delete(c.Sources, bucket)
-	}
 	c.Buckets = append([]string{}, c.Buckets[:min(len(c.Buckets), maxBuckets)]...)
+	sources := map[string]Upstream{}
+	for _, bucket := range c.Buckets {
+		if from, follows := c.Sources[bucket]; follows {
+			sources[bucket] = from
+		}
+	}
+	c.Sources = sources
 	event := Event{Type: RevisionCreated, Revision: c.Revision, Subject: subject(c.Revision)}
 	if encrypted != (Counts{}) {
 		event.Withheld = written(c)

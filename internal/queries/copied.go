@@ -32,21 +32,21 @@ func (v View) Copied(ctx context.Context, id int64, buckets []string, into strin
 	if err != nil {
 		return Copy{}, err
 	}
-	question := copyQuestion{v.renderer.Site, around.Stamp, around.Texts, strings.Join(buckets, "\x00"), into, most}
+	question := copyQuestion{
+		v.renderer.Site, around.Stamp, around.Texts, strings.Join(buckets, "\x00"), into, v.viewer.Encrypted,
+	}
 	read, err := shareAnswer(ctx, v.Service, question, func(ctx context.Context) (copyable, int, error) {
-		found, err := v.For(authz.Viewer{Encrypted: true}).copyable(ctx, id, buckets, into, most)
-		if len(found.secret) > 0 {
-			return found, -1, err
+		found, err := v.For(authz.Viewer{Encrypted: true}).copyable(ctx, id, buckets, into, v.viewer.Encrypted, most)
+		if len(found.Body) == 0 || len(found.secret) > 0 {
+			return found, -1, err // refusals and secrets are not kept
 		}
-		return found, len(found.Body), err
+		const perUpstream = 256
+		return found, len(found.Body) + len(question.buckets) + perUpstream*len(found.Upstreams), err
 	})
+	if err == nil {
+		err = read.refusal(v.renderer.Site, id, v.viewer.Encrypted)
+	}
 	if err != nil {
-		return Copy{}, err
-	}
-	if v.viewer.Encrypted {
-		read.secret = nil
-	}
-	if err := mayCopy(v.renderer.Site, id, read); err != nil {
 		return Copy{}, err
 	}
 	return read.Copy, nil
@@ -58,18 +58,21 @@ type copyQuestion struct {
 	stamp         revisions.Stamp
 	texts         int64
 	buckets, into string
-	most          int
+	encrypted     bool // the viewer may see encrypted documents
 }
 
-// copyable is a copy for a viewer who may see encrypted documents, and what others may not have, or nobody.
+// copyable is a copy, without its body if it is refused, and what it is refused for.
 type copyable struct {
 	Copy
 
 	missing          []string // buckets without documents
-	secret, packages []string // names of documents
+	secret, packages []string // names of encrypted documents, and of packages
 }
 
-func (v View) copyable(ctx context.Context, id int64, buckets []string, into string, most int) (c copyable, err error) {
+// copyable reads a copy. It opens no secret unless encrypted is set.
+func (v View) copyable(ctx context.Context, id int64, buckets []string, into string, encrypted bool, most int) (
+	c copyable, err error,
+) {
 	selected, err := v.Documents(ctx, id, Selection{Buckets: buckets, Page: Page{Limit: -1}})
 	if err != nil {
 		return c, err
@@ -92,7 +95,7 @@ func (v View) copyable(ctx context.Context, id int64, buckets []string, into str
 		return nil
 	})
 	c.missing = slices.DeleteFunc(slices.Clone(buckets), func(bucket string) bool { return found[bucket] })
-	if err != nil || len(c.missing)+len(c.packages) > 0 {
+	if err != nil || c.refusal(v.renderer.Site, id, encrypted) != nil {
 		return c, err
 	}
 	meter := budget.NewMeter(ctx)
@@ -114,16 +117,16 @@ func (v View) copyable(ctx context.Context, id int64, buckets []string, into str
 	return c, err
 }
 
-// mayCopy returns the fault of a copy of a revision of a site that has no documents in a bucket, or has documents that
-// cannot be copied.
-func mayCopy(site string, id int64, of copyable) error {
+// refusal returns the fault of a copy from a revision of a site that has no documents in a bucket, has packages or,
+// unless encrypted is set, encrypted documents; nil if there is none.
+func (c copyable) refusal(site string, id int64, encrypted bool) error {
 	const most = 20
-	switch missing, secret, packages := of.missing, of.secret, of.packages; {
+	switch missing, secret, packages := c.missing, c.secret, c.packages; {
 	case len(missing) > 0:
 		return fault.New(fault.NotFound, "BucketNotFound", "Revision %d of the site %s has no documents in %s, and nothing "+
 			"was stored; GET %s/api/v1.0/buckets lists its buckets. To empty a bucket, PUT an empty body to it", id, site,
 			words.Count(len(missing), "bucket")+": "+words.Some(missing, most), revisions.SitePath(site))
-	case len(secret) > 0:
+	case len(secret) > 0 && !encrypted:
 		return fault.New(fault.Forbidden, "HTTPForbidden", "Policy doesn't allow %s to be performed in the site %s, from "+
 			"which encrypted documents would be copied, and nothing was stored: %s", authz.ListEncryptedDocuments, site,
 			words.Some(secret, most)).Lacking(authz.ListEncryptedDocuments)
@@ -165,13 +168,13 @@ func (v View) notPromoted(shown revisions.RevisionStatus) error {
 	return f
 }
 
-// MaxBehind bounds the number that Behind returns.
-const MaxBehind = 1000
+// maxBehind is the number of revisions that Behind looks at.
+const maxBehind = 1000
 
-// Behind returns how many revisions have changed a bucket of the site since a revision, as far as they are kept, and at
-// most MaxBehind. known is false if the revision is none of the site's history, which was purged or restored since.
+// Behind returns how many of the next 1,000 revisions that are kept have changed a bucket of the site since a revision,
+// and 1 if only others have. known is false if the revision is none of the site's history, which was purged or restored since.
 func (s *Service) Behind(ctx context.Context, of revisions.Upstream) (n int, known bool, err error) {
-	n, known, err = s.store.Behind(ctx, of, MaxBehind)
+	n, known, err = s.store.Behind(ctx, of, maxBehind)
 	if err != nil {
 		err = fmt.Errorf("find what has changed since %v: %w", of, err)
 	}

@@ -117,7 +117,7 @@ type Store interface {
 	// Facts returns the stamp of a revision and what changes with the facts that its verdict is made from; zero if there
 	// is none.
 	Facts(ctx context.Context, revision int64) (revisions.Stamp, revisions.FactsMark, error)
-	// Behind implements Service.Behind, up to a number.
+	// Behind implements Service.Behind, with the number of revisions to look at.
 	Behind(ctx context.Context, of revisions.Upstream, most int) (n int, known bool, err error)
 	// Upstreams returns those of the newest revision.
 	Upstreams(ctx context.Context) (revisions.Upstreams, error)

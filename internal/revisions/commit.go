@@ -54,18 +54,7 @@ func (c Commit) Event(encrypted int) events.Event {
 	r := c.Revision
 	return events.Created{
 		Revision: r.ID, Stamp: r.Stamp.String(), Kind: r.Kind.String(), Buckets: r.Buckets, User: r.User, Message: r.Message,
-		Source: string(r.Source), Sources: c.sources(),
+		Source: string(r.Source), Sources: r.Upstreams.Events(),
 		Added: len(c.Diff.Added), Removed: len(c.Diff.Removed), Modified: new(c.Diff.modified()), Status: c.Status.String(),
 	}.Event(secret)
-}
-
-// sources returns the upstreams of the buckets that it writes.
-func (c Commit) sources() map[string]events.Upstream {
-	sources := map[string]events.Upstream{}
-	for _, bucket := range c.Revision.Buckets {
-		if from, follows := c.Revision.Upstreams[bucket]; follows {
-			sources[bucket] = from.Event()
-		}
-	}
-	return sources
 }

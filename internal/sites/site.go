@@ -74,8 +74,8 @@ type Site struct {
 	Status    string // the verdict on that revision: success or failure; empty if there is none
 	Documents int64  // live ones
 	CreatedAt time.Time
-	ChangedAt time.Time // when the settings were changed or the newest revision was made, whichever was later
-	Upstreams revisions.Upstreams
+	ChangedAt time.Time           // when the settings were changed or the newest revision was made, whichever was later
+	Upstreams revisions.Upstreams // in a list only if it is of sites that follow one
 }
 
 // Keys that sites are sorted by.

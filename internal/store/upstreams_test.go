@@ -114,6 +114,10 @@ func TestStore_upstreams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if n, known, err := kept.Behind(t.Context(), revisions.Upstream{Revision: 1, Stamp: stamp, Bucket: "b"}, 0); n != 1 ||
+		!known || err != nil {
+		t.Errorf("behind by a revision that is not looked at: %d %v, %v", n, known, err)
+	}
 	for _, c := range []struct {
 		of    revisions.Upstream
 		n     int

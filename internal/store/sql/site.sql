@@ -54,15 +54,15 @@ SELECT sources FROM revisions WHERE site = :site AND revision = :revision;
 SELECT sources FROM sites WHERE site = :site;
 
 -- name: BehindOf
--- selects how many revisions have changed a bucket since a revision, at most :most, and at least one if those that did are
--- gone; null if the site has no such revision, and never had.
+-- selects how many of the next :most revisions have changed a bucket since a revision, and 1 if only others have; null if
+-- the site has no such revision, and never had.
 SELECT CASE WHEN s.head < :revision OR EXISTS (
 		SELECT FROM revisions o WHERE o.site = :site AND o.revision = :revision AND o.stamp <> :stamp) THEN NULL
-	ELSE greatest(
-		(SELECT count(*) FROM (SELECT FROM revisions r
-			WHERE r.site = :site AND r.revision > :revision AND :bucket = ANY(r.buckets) LIMIT :most) found),
-		(SELECT count(*) FROM buckets b WHERE b.site = :site AND b.bucket = :bucket AND b.changed > :revision)) END
-FROM sites s WHERE s.site = :site;
+	WHEN coalesce(b.changed, 0) <= :revision THEN 0
+	ELSE greatest(1, (SELECT count(*) FROM (
+		SELECT r.buckets FROM revisions r WHERE r.site = :site AND r.revision > :revision ORDER BY r.revision LIMIT :most) found
+		WHERE :bucket = ANY(found.buckets))) END
+FROM sites s LEFT JOIN buckets b ON b.site = :site AND b.bucket = :bucket WHERE s.site = :site;
 
 -- name: FactsOf
 -- selects the stamp of a revision, what changes with the facts that its verdict is made from, and the time.
