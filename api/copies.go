@@ -44,7 +44,7 @@ type copying struct {
 	promotes bool // their revision must be a success
 }
 
-// copyDocuments copies documents of buckets of another site and puts them.
+// copyDocuments copies documents of buckets of another site and puts them. They count as a body of the request.
 func (s *server) copyDocuments(r *http.Request, from copying, buckets []string, into string, options revisions.Options,
 	put func(body []byte, media document.Media, options revisions.Options) (changes.Written, error),
 ) (changes.Written, error) {
@@ -64,10 +64,20 @@ func (s *server) copyDocuments(r *http.Request, from copying, buckets []string, 
 	if into != "" {
 		buckets = []string{cmp.Or(from.Bucket, into)}
 	}
-	copied, err := view.Copied(ctx, id, buckets, into, int(s.Limits.Body))
+	var copied queries.Copy
+	end, err := s.uploads.large(r, firstBytes, func(more func(bytes int64) error) (err error) {
+		if copied, err = view.Copied(ctx, id, buckets, into, int(s.Limits.Body)); err != nil {
+			return inSite(from.Site, err)
+		}
+		if rest := int64(len(copied.Body)) - firstBytes; rest > 0 {
+			return more(rest)
+		}
+		return nil
+	})
 	if err != nil {
-		return changes.Written{}, inSite(from.Site, err)
+		return changes.Written{}, err
 	}
+	defer end()
 	if options.Copied = copied.Upstreams; from.promotes {
 		options.Promotion = func(ctx context.Context) (revisions.Promotion, error) {
 			promotion, err := view.Promotion(ctx, id)

@@ -1,7 +1,9 @@
 package api_test
 
 import (
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
@@ -277,4 +279,31 @@ func TestCopies_secrets(t *testing.T) {
 	if strings.Contains(here.text, "hidden") || here.text == there.text {
 		t.Errorf("the secret is in clear, or sealed for the other site:\n%s", here.text)
 	}
+}
+
+// A copy counts as an upload of its user.
+func TestCopies_uploads(t *testing.T) {
+	t.Parallel()
+	rules := rulesOf(t, authz.WithRoles, "{}")
+	s := fleet(t, newSite(t, func(c *api.Config) {
+		c.Access, c.Bounds.Ingests = api.Access{Authenticator: byRole{}, Rules: rules}, 1
+	}), "a")
+	s.putIn(t, "global", "b", widget("w", "{}"), as("admin")...).is(t, http.StatusOK)
+	during := reading(func() {
+		s.copyTo(t, "a", "b", "from=global@1", as("admin")...).isFault(t, http.StatusTooManyRequests, "HTTPTooManyRequests")
+	})
+	r := httptest.NewRequest(http.MethodPut, "http://localhost/api/v1.0/buckets/b/documents", during)
+	r.Header.Set("X-Auth-Token", "admin")
+	r.Header.Set("Content-Type", "application/x-yaml")
+	s.ServeHTTP(httptest.NewRecorder(), r)
+	s.copyTo(t, "a", "b", "from=global@1", as("admin")...).is(t, http.StatusOK)
+}
+
+// reading is an empty body, during whose reading something happens.
+type reading func()
+
+// Read implements io.Reader.
+func (happens reading) Read([]byte) (int, error) {
+	happens()
+	return 0, io.EOF
 }

@@ -44,12 +44,24 @@ func newUploads(perUser int, bytes int64, patience time.Duration) *uploads {
 func (u *uploads) readLarge(w http.ResponseWriter, r *http.Request, limit int64) (
 	text []byte, media document.Media, end func(), err error,
 ) {
+	end, err = u.large(r, min(bodySize(r, limit), firstBytes), func(more func(bytes int64) error) (err error) {
+		text, media, err = u.read(w, r, limit, more)
+		return err
+	})
+	return text, media, end, advised(err)
+}
+
+// large waits for the memory of the first bytes of a body and calls read, which gets it and reserves more with more. end
+// releases the memory. Faults: those of readLarge.
+func (u *uploads) large(r *http.Request, first int64, read func(more func(bytes int64) error) error) (
+	end func(), err error,
+) {
 	user := infoOf(r).caller.UserID
 	if !u.enter(user) {
 		f := fault.New(fault.Throttled, "HTTPTooManyRequests", "%d bodies of documents of this user are under way, the "+
 			"most that may be at once; send the next when one is answered", u.perUser)
 		f.RetryAfter = time.Second
-		return nil, 0, nil, f
+		return nil, f
 	}
 	var held []func()
 	var kept int64
@@ -66,8 +78,8 @@ func (u *uploads) readLarge(w http.ResponseWriter, r *http.Request, limit int64)
 		}
 		return err
 	}
-	if err = reserve(u.first, budget.Claim{Weight: min(bodySize(r, limit), firstBytes)}); err == nil {
-		text, media, err = u.read(w, r, limit, func(bytes int64) error {
+	if err = reserve(u.first, budget.Claim{Weight: first}); err == nil {
+		err = read(func(bytes int64) error {
 			of := budget.Claim{Weight: bytes, Kept: kept}
 			kept += bytes
 			return reserve(u.rest, of)
@@ -76,7 +88,7 @@ func (u *uploads) readLarge(w http.ResponseWriter, r *http.Request, limit int64)
 	if err != nil {
 		end()
 	}
-	return text, media, end, advised(err)
+	return end, err
 }
 
 // advised adds what helps to the fault of an upload that is too large. Other bodies have limits that no flag raises.
