@@ -9,6 +9,7 @@ import (
 
 	"purser/internal/authz"
 	"purser/internal/document"
+	"purser/internal/events"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/wire"
@@ -25,7 +26,7 @@ func (s *server) listBuckets(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var upstreams []revisions.Upstream
+	var upstreams []events.Upstream
 	for _, bucket := range buckets {
 		if bucket.Upstream != nil {
 			upstreams = append(upstreams, *bucket.Upstream)
@@ -136,14 +137,10 @@ func auditEventView(d revisions.AuditEvent) wire.AuditEvent {
 
 // bucket returns the view of a bucket in a list.
 func (l links) bucket(b queries.Bucket) wire.Bucket {
-	view := wire.Bucket{
-		Name: b.Name, Documents: b.Documents, Last: lastView(b.Last),
+	return wire.Bucket{
+		Name: b.Name, Documents: b.Documents, Last: lastView(b.Last), From: b.Upstream,
 		URL: l.base + "/api/v1.0/revisions/latest/documents?" + url.Values{"status.bucket": {b.Name}}.Encode(),
 	}
-	if b.Upstream != nil {
-		view.From = new(b.Upstream.Event())
-	}
-	return view
 }
 
 func lastView(c queries.Change) wire.Last {

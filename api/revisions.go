@@ -259,7 +259,7 @@ func (l links) revisionItem(shown revisions.RevisionStatus) wire.Revision {
 		Source: wire.Optional(shown.Source), Tags: wire.Tags{Names: nonNil(shown.Tags)},
 		Status: l.revisionStatus(shown.Verdict.Status), Waived: len(shown.Verdict.Waived()), Policies: l.policyViews(shown),
 	}
-	view.Sources = shown.Upstreams.Events()
+	view.Sources = shown.Upstreams
 	if shown.Kind == revisions.Rollback {
 		view.RolledBackTo = &shown.Origin
 	}

@@ -10,6 +10,7 @@ import (
 
 	"purser/internal/authz"
 	"purser/internal/budget"
+	"purser/internal/events"
 	"purser/internal/fault"
 	"purser/internal/revisions"
 	"purser/internal/sites"
@@ -47,9 +48,9 @@ func (s *server) listSites(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var upstreams []revisions.Upstream
+	var upstreams []events.Upstream
 	for i := range found {
-		maps.DeleteFunc(found[i].Upstreams, func(_ string, from revisions.Upstream) bool {
+		maps.DeleteFunc(found[i].Upstreams, func(_ string, from events.Upstream) bool {
 			return from.Site != query.Follows
 		})
 		upstreams = slices.AppendSeq(upstreams, maps.Values(found[i].Upstreams))
@@ -294,7 +295,7 @@ func (s *server) unknownSite(r *http.Request, name string) error {
 const maxSiteName = 63
 
 // siteView returns the view of a site, with how far it is behind its upstreams.
-func siteView(s sites.Site, behind map[revisions.Upstream]*int) wire.Site {
+func siteView(s sites.Site, behind map[events.Upstream]*int) wire.Site {
 	view := wire.Site{
 		Name: s.Name, Labels: s.Labels, Limits: wire.SiteLimits(s.Limits), Archived: s.Archived, Revision: s.Revision,
 		Status: wire.Optional(s.Status), Documents: s.Documents, CreatedAt: wire.TimeText(s.CreatedAt),
@@ -306,7 +307,7 @@ func siteView(s sites.Site, behind map[revisions.Upstream]*int) wire.Site {
 	if len(s.Upstreams) > 0 {
 		view.Sources = map[string]wire.Followed{}
 		for bucket, from := range s.Upstreams {
-			view.Sources[bucket] = wire.Followed{Upstream: from.Event(), Behind: behind[from]}
+			view.Sources[bucket] = wire.Followed{Upstream: from, Behind: behind[from]}
 		}
 	}
 	if s.Revision > 0 {

@@ -11,6 +11,7 @@ import (
 	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/document"
+	"purser/internal/events"
 	"purser/internal/fault"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -82,8 +83,8 @@ func (v View) copyable(ctx context.Context, id int64, buckets []string, into str
 	err = v.Each(ctx, selected, func(documents []*revisions.Stored) error {
 		for _, doc := range documents {
 			found[doc.Bucket] = true
-			c.Upstreams[cmp.Or(into, doc.Bucket)] = revisions.Upstream{
-				Site: v.renderer.Site, Revision: id, Stamp: selected.Stamp, Bucket: doc.Bucket,
+			c.Upstreams[cmp.Or(into, doc.Bucket)] = events.Upstream{
+				Site: v.renderer.Site, Revision: id, Stamp: selected.Stamp.String(), Bucket: doc.Bucket,
 			}
 			if doc.Traits().Encrypted {
 				c.secret = append(c.secret, doc.Identity.String())
@@ -153,8 +154,7 @@ func (v View) Promotion(ctx context.Context, id int64) (revisions.Promotion, err
 		return revisions.Promotion{}, v.notPromoted(shown)
 	}
 	until, _ := shown.Verdict.NextChange()
-	of := revisions.Upstream{Site: v.renderer.Site, Revision: id, Stamp: stamp}
-	return revisions.Promotion{Upstream: of, Facts: facts, Until: until}, nil
+	return revisions.Promotion{Site: v.renderer.Site, Revision: id, Stamp: stamp, Facts: facts, Until: until}, nil
 }
 
 // notPromoted returns the fault of a change that copies a revision which is no success.
@@ -173,10 +173,10 @@ const maxBehind = 1000
 
 // Behind returns how many of the next 1,000 revisions that are kept have changed a bucket of the site since a revision,
 // and 1 if only others have. known is false if the revision is none of the site's history, which was purged or restored since.
-func (s *Service) Behind(ctx context.Context, of revisions.Upstream) (n int, known bool, err error) {
+func (s *Service) Behind(ctx context.Context, of events.Upstream) (n int, known bool, err error) {
 	n, known, err = s.store.Behind(ctx, of, maxBehind)
 	if err != nil {
-		err = fmt.Errorf("find what has changed since %v: %w", of, err)
+		err = fmt.Errorf("find what has changed since revision %d: %w", of.Revision, err)
 	}
 	return n, known, err
 }

@@ -12,36 +12,9 @@ import (
 	"purser/internal/words"
 )
 
-// Upstream is where the documents of a bucket were copied from: a bucket of a revision of another site.
-type Upstream struct {
-	Site     string
-	Revision int64
-	Stamp    Stamp
-	Bucket   string
-}
-
-// String returns the upstream as ParseCopyFrom reads it, such as global@17/base.
-func (u Upstream) String() string { return fmt.Sprintf("%s@%d/%s", u.Site, u.Revision, u.Bucket) }
-
-// Event returns the upstream as events and answers have it.
-func (u Upstream) Event() events.Upstream {
-	return events.Upstream{Site: u.Site, Revision: u.Revision, Stamp: u.Stamp.String(), Bucket: u.Bucket}
-}
-
-// Upstreams are the upstreams of buckets by their names. Buckets whose documents came in a body have none.
-type Upstreams map[string]Upstream
-
-// Events returns the upstreams as events and answers have them; nil if there are none.
-func (u Upstreams) Events() map[string]events.Upstream {
-	if len(u) == 0 {
-		return nil
-	}
-	all := make(map[string]events.Upstream, len(u))
-	for bucket, from := range u {
-		all[bucket] = from.Event()
-	}
-	return all
-}
+// Upstreams are where the documents of buckets were copied from, by the names of the buckets. Buckets whose documents
+// came in a body have none.
+type Upstreams map[string]events.Upstream
 
 // MaxUpstreams bounds how many buckets of a site have an upstream: each revision keeps all of them.
 const MaxUpstreams = 1000
@@ -119,10 +92,11 @@ func ParseCopyFrom(text string) (from CopyFrom, ok bool) {
 // Promotion is the condition of a change that the revision which it copies has a verdict of success when the change is
 // stored: that the state of what decides it is as it was when it was judged.
 type Promotion struct {
-	Upstream // without a bucket
-
-	Facts FactsMark
-	Until time.Time // when the verdict may change by itself; zero for never
+	Site     string
+	Revision int64
+	Stamp    Stamp
+	Facts    FactsMark
+	Until    time.Time // when the verdict may change by itself; zero for never
 }
 
 // FactsMark changes whenever a result or a waiver is added to a revision or a waiver of it ends.

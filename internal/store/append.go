@@ -229,7 +229,7 @@ func (a *appending) conclude(batch *pgx.Batch, recorded map[revisions.Pair]bool)
 	added := len(commit.Diff.Added)
 	batch.Queue(stmt.AdvanceHead, named{
 		"site": s.site, "added": added, "more": added - len(commit.Diff.Removed), "stamp": commit.Revision.Stamp,
-		"sources": sourcesText(commit.Diff.Upstreams),
+		"sources": sourcesOf(commit.Diff.Upstreams),
 	})
 	batch.Queue("COMMIT").Exec(func(tag pgconn.CommandTag) error {
 		if tag.String() != "COMMIT" {
@@ -250,7 +250,7 @@ func (s *Store) queueRevision(batch *pgx.Batch, commit revisions.Commit, succeed
 		"source": r.Source, "source_commit": zeronull.Text(r.Source.Commit()),
 		"origin": zeronull.Int8(r.Origin), "client_versions": nullDigest(r.ClientVersions), "stamp": r.Stamp,
 		"succeeded": succeeded, "secret_fails": r.SecretFails, "secret_outside": r.SecretOutside,
-		"inapplicable": r.Inapplicable, "author_id": r.AuthorID, "sources": sourcesText(r.Upstreams),
+		"inapplicable": r.Inapplicable, "author_id": r.AuthorID, "sources": sourcesOf(r.Upstreams),
 	})
 	if len(r.Buckets) > 0 {
 		batch.Queue(stmt.ChangeBuckets, named{

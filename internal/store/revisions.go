@@ -95,7 +95,7 @@ func scanRevision(row pgx.CollectableRow) (r revisions.Revision, err error) {
 	var kind string
 	err = row.Scan(&r.ID, &r.CreatedAt, &r.Buckets, &r.Entries, &kind, &r.User, &r.Message, &r.Source, &r.Origin,
 		&r.Failed, (*nullDigest)(&r.ClientVersions), &r.Stamp, &r.SecretFails, &r.SecretOutside, &r.Inapplicable,
-		(*upstreams)(&r.Upstreams))
+		&r.Upstreams)
 	if err != nil {
 		return r, fmt.Errorf("read a revision: %w", err)
 	}

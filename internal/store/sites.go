@@ -68,7 +68,7 @@ func (d *Database) FindSite(ctx context.Context, name string) (sites.Site, error
 func scanSite(row pgx.CollectableRow, further ...any) (s sites.Site, err error) {
 	err = row.Scan(append([]any{
 		&s.Name, &s.Labels, &s.Limits.Documents, &s.Limits.Changes, &s.Limits.Keep, &s.Archived, &s.Revision, &s.Stamp,
-		&s.Status, &s.Documents, &s.CreatedAt, &s.ChangedAt, (*upstreams)(&s.Upstreams),
+		&s.Status, &s.Documents, &s.CreatedAt, &s.ChangedAt, &s.Upstreams,
 	}, further...)...)
 	if s.Revision == 0 {
 		s.Stamp = 0 // that of the empty site, which is not a revision

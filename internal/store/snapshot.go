@@ -60,7 +60,7 @@ func (s *Store) queueSnapshot(q *questions, need revisions.Need) *snapshotReader
 		map[int64]validations.Known{},
 		liveDocuments{},
 	}
-	q.askRow(append(headFields(&r.Head), &r.Now, (*upstreams)(&r.Upstreams)), stmt.HeadAndTime, named{"site": s.site})
+	q.askRow(append(headFields(&r.Head), &r.Now, &r.Upstreams), stmt.HeadAndTime, named{"site": s.site})
 	if kept, _ := s.live.Get(siteKey{s.site}); need.Documents || len(kept.documents) <= maxScanned {
 		r.live = kept
 	}

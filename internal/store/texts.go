@@ -96,7 +96,7 @@ func (s *Store) Reread(ctx context.Context, base revisions.Head, diff revisions.
 		batch := &pgx.Batch{}
 		s.queueTexts(batch, numberTexts(texts, head.Texts), diff.Reread)
 		if diff.Refollows {
-			batch.Queue(stmt.Refollow, named{"site": s.site, "sources": sourcesText(diff.Upstreams)})
+			batch.Queue(stmt.Refollow, named{"site": s.site, "sources": sourcesOf(diff.Upstreams)})
 		}
 		return tx.SendBatch(ctx, batch).Close()
 	})

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -12,37 +10,16 @@ import (
 	"purser/internal/revisions"
 )
 
-// upstreams reads and writes upstreams as JSON, in columns whose name is that in the API, sources; NULL is none.
-type upstreams revisions.Upstreams
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (u *upstreams) UnmarshalJSON(text []byte) error {
-	var read map[string]events.Upstream
-	if err := json.Unmarshal(text, &read); err != nil {
-		return fmt.Errorf("read sources: %w", err)
-	}
-	*u = upstreams{}
-	for bucket, from := range read {
-		stamp, err := revisions.ParseStamp(from.Stamp)
-		if err != nil {
-			return err
-		}
-		(*u)[bucket] = revisions.Upstream{Site: from.Site, Revision: from.Revision, Stamp: stamp, Bucket: from.Bucket}
-	}
-	return nil
-}
-
-// sourcesText returns upstreams as an argument.
-func sourcesText(u revisions.Upstreams) *string {
+// sourcesOf returns upstreams as an argument for a column, whose name is that in the API; NULL for none.
+func sourcesOf(u revisions.Upstreams) any {
 	if len(u) == 0 {
 		return nil
 	}
-	text, _ := json.Marshal(u.Events()) //nolint:errchkjson // it has only texts and numbers
-	return new(string(text))
+	return u
 }
 
 func scanUpstreams(row pgx.CollectableRow) (u revisions.Upstreams, err error) {
-	err = row.Scan((*upstreams)(&u))
+	err = row.Scan(&u)
 	return u, err
 }
 
@@ -63,9 +40,13 @@ func (s *Store) Upstreams(ctx context.Context) (revisions.Upstreams, error) {
 }
 
 // Behind implements queries.Store.
-func (s *Store) Behind(ctx context.Context, of revisions.Upstream, most int) (n int, known bool, err error) {
+func (s *Store) Behind(ctx context.Context, of events.Upstream, most int) (n int, known bool, err error) {
+	stamp, err := revisions.ParseStamp(of.Stamp)
+	if err != nil {
+		return 0, false, err
+	}
 	found, err := collectFirst(ctx, s.Database, pgx.RowTo[*int], stmt.BehindOf, named{
-		"site": s.site, "revision": of.Revision, "stamp": of.Stamp, "bucket": of.Bucket, "most": most,
+		"site": s.site, "revision": of.Revision, "stamp": stamp, "bucket": of.Bucket, "most": most,
 	})
 	if found == nil {
 		return 0, false, err
