@@ -19,8 +19,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fleetServer is a server with sites whose names begin with what becomes of them: same, new, bad, none or no. It records
-// what is put, besides dry runs.
+// fleetServer is a server whose sites are named after the outcome of a push: same, new, bad, none or no, and a number. It
+// records changes, but no dry runs.
 type fleetServer struct {
 	*fake
 

@@ -39,7 +39,7 @@ func (v View) Copied(ctx context.Context, id int64, buckets []string, into strin
 	read, err := shareAnswer(ctx, v.Service, question, func(ctx context.Context) (copyable, int, error) {
 		found, err := v.For(authz.Viewer{Encrypted: true}).copyable(ctx, id, buckets, into, v.viewer.Encrypted, most)
 		if len(found.Body) == 0 || len(found.secret) > 0 {
-			return found, -1, err // refusals and secrets are not kept
+			return found, -1, err // caches keep neither refusals nor secrets
 		}
 		const perUpstream = 256
 		return found, len(found.Body) + len(question.buckets) + perUpstream*len(found.Upstreams), err

@@ -59,8 +59,8 @@ func scanFacts(row pgx.Row) (stamp revisions.Stamp, facts revisions.FactsMark, n
 	return stamp, facts, now, err
 }
 
-// queuePromotion looks whether a promotion holds, which is known once the batch was sent. The statement is about one
-// site, as all are, but another than that of the transaction.
+// queuePromotion checks in a batch whether a promotion holds; holds reports it once the batch was sent. The statement
+// reads one site, as all do, which is not that of the transaction.
 func queuePromotion(batch *pgx.Batch, p *revisions.Promotion) (holds func() bool) {
 	if p == nil {
 		return func() bool { return true }
