@@ -124,8 +124,8 @@ func (c copyable) refusal(site string, id int64, encrypted bool) error {
 	const most = 20
 	switch missing, secret, packages := c.missing, c.secret, c.packages; {
 	case len(missing) > 0:
-		return fault.New(fault.NotFound, "BucketNotFound", "Revision %d of the site %s has no documents in %s, and nothing "+
-			"was stored; GET %s/api/v1.0/buckets lists its buckets. To empty a bucket, PUT an empty body to it", id, site,
+		return fault.New(fault.NotFound, "BucketNotFound", "Revision %d has no documents in %s, and nothing was stored; GET "+
+			"%s/api/v1.0/buckets lists its buckets. To empty a bucket, PUT an empty body to it", id,
 			words.Count(len(missing), "bucket")+": "+words.Some(missing, most), revisions.SitePath(site))
 	case len(secret) > 0 && !encrypted:
 		return fault.New(fault.Forbidden, "HTTPForbidden", "Policy doesn't allow %s to be performed in the site %s, from "+
