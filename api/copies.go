@@ -9,7 +9,6 @@ import (
 	"purser/internal/authz"
 	"purser/internal/changes"
 	"purser/internal/document"
-	"purser/internal/events"
 	"purser/internal/fault"
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -130,8 +129,8 @@ const maxBehind = 1000
 
 // behind returns how far a site is behind the first maxBehind of its upstreams; nil where that is not known, and for
 // those in sites of which the caller may not know.
-func (s *server) behind(r *http.Request, upstreams []events.Upstream) (map[events.Upstream]*int, error) {
-	behind := map[events.Upstream]*int{}
+func (s *server) behind(r *http.Request, upstreams []revisions.Upstream) (map[revisions.Upstream]*int, error) {
+	behind := map[revisions.Upstream]*int{}
 	for _, from := range upstreams {
 		if _, found := behind[from]; found || len(behind) == maxBehind || !s.maySee(r, from.Site) {
 			continue

@@ -9,7 +9,6 @@ import (
 
 	"purser/internal/authz"
 	"purser/internal/document"
-	"purser/internal/events"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/wire"
@@ -26,7 +25,7 @@ func (s *server) listBuckets(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var upstreams []events.Upstream
+	var upstreams []revisions.Upstream
 	for _, bucket := range buckets {
 		if bucket.Upstream != nil {
 			upstreams = append(upstreams, *bucket.Upstream)

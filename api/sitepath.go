@@ -86,8 +86,8 @@ func (s *server) enter(r *http.Request, rule string) error {
 	return nil
 }
 
-// auditOf returns the audit that records a request: that of its site, or of the default site if there is no such site. It
-// looks the site up again if that failed before.
+// auditOf returns the audit that records a request: that of its site, or of the default site if there is no such site.
+// It looks the site up again if that failed before.
 func (s *server) auditOf(ctx context.Context, r *http.Request) (queries.Audit, error) {
 	if !infoOf(r).unopened {
 		return s.at(r).Audit, nil

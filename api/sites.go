@@ -10,7 +10,6 @@ import (
 
 	"purser/internal/authz"
 	"purser/internal/budget"
-	"purser/internal/events"
 	"purser/internal/fault"
 	"purser/internal/revisions"
 	"purser/internal/sites"
@@ -48,9 +47,9 @@ func (s *server) listSites(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var upstreams []events.Upstream
+	var upstreams []revisions.Upstream
 	for i := range found {
-		maps.DeleteFunc(found[i].Upstreams, func(_ string, from events.Upstream) bool {
+		maps.DeleteFunc(found[i].Upstreams, func(_ string, from revisions.Upstream) bool {
 			return from.Site != query.Follows
 		})
 		upstreams = slices.AppendSeq(upstreams, maps.Values(found[i].Upstreams))
@@ -295,7 +294,7 @@ func (s *server) unknownSite(r *http.Request, name string) error {
 const maxSiteName = 63
 
 // siteView returns the view of a site, with how far it is behind its upstreams.
-func siteView(s sites.Site, behind map[events.Upstream]*int) wire.Site {
+func siteView(s sites.Site, behind map[revisions.Upstream]*int) wire.Site {
 	view := wire.Site{
 		Name: s.Name, Labels: s.Labels, Limits: wire.SiteLimits(s.Limits), Archived: s.Archived, Revision: s.Revision,
 		Status: wire.Optional(s.Status), Documents: s.Documents, CreatedAt: wire.TimeText(s.CreatedAt),

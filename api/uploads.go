@@ -51,8 +51,8 @@ func (u *uploads) readLarge(w http.ResponseWriter, r *http.Request, limit int64)
 	return text, media, end, advised(err)
 }
 
-// large waits for the memory of the first bytes of a body and calls read, which gets it and reserves more with more. end
-// releases the memory. Faults: those of readLarge.
+// large waits for the memory of the first bytes of a body and calls read, which gets it and reserves more with more.
+// end releases the memory. Faults: those of readLarge.
 func (u *uploads) large(r *http.Request, first int64, read func(more func(bytes int64) error) error) (
 	end func(), err error,
 ) {

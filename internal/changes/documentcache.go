@@ -51,8 +51,9 @@ func (r Renderer) keyOf(what string, of document.Digest, secret bool) derivedKey
 	return derivedKey{r.ofSite(secret), what, of, secret}
 }
 
-// ofSite returns the site of what depends on a secret, and else an empty name. Sites share no cached outcome of secrets:
-// a caller who guesses a secret of another site must not learn from the time of an answer that the guess is right.
+// ofSite returns the site of what depends on a secret, and else an empty name. Sites share no cached outcome of
+// secrets: a caller who guesses a secret of another site must not learn from the time of an answer that the guess is
+// right.
 func (r Renderer) ofSite(secret bool) string {
 	if secret {
 		return r.Site

@@ -11,7 +11,6 @@ import (
 	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/document"
-	"purser/internal/events"
 	"purser/internal/fault"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -83,7 +82,7 @@ func (v View) copyable(ctx context.Context, id int64, buckets []string, into str
 	err = v.Each(ctx, selected, func(documents []*revisions.Stored) error {
 		for _, doc := range documents {
 			found[doc.Bucket] = true
-			c.Upstreams[cmp.Or(into, doc.Bucket)] = events.Upstream{
+			c.Upstreams[cmp.Or(into, doc.Bucket)] = revisions.Upstream{
 				Site: v.renderer.Site, Revision: id, Stamp: selected.Stamp.String(), Bucket: doc.Bucket,
 			}
 			if doc.Traits().Encrypted {
@@ -171,9 +170,10 @@ func (v View) notPromoted(shown revisions.RevisionStatus) error {
 // maxBehind is the number of revisions that Behind looks at.
 const maxBehind = 1000
 
-// Behind returns how many of the next 1,000 revisions that are kept have changed a bucket of the site since a revision,
-// and 1 if only others have. known is false if the revision is none of the site's history, which was purged or restored since.
-func (s *Service) Behind(ctx context.Context, of events.Upstream) (n int, known bool, err error) {
+// Behind returns how many of the next 1,000 revisions that are kept have changed a bucket of the site since a
+// revision, and 1 if only others have. known is false if the revision is none of the site's history, which was purged
+// or restored since.
+func (s *Service) Behind(ctx context.Context, of revisions.Upstream) (n int, known bool, err error) {
 	n, known, err = s.store.Behind(ctx, of, maxBehind)
 	if err != nil {
 		err = fmt.Errorf("find what has changed since revision %d: %w", of.Revision, err)

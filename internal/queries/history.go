@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"purser/internal/document"
-	"purser/internal/events"
 	"purser/internal/fault"
 	"purser/internal/revisions"
 )
@@ -106,7 +105,7 @@ type Bucket struct {
 	Name      string
 	Documents int // that the viewer may see
 	Last      Change
-	Upstream  *events.Upstream // nil if its documents were not copied
+	Upstream  *revisions.Upstream // nil if its documents were not copied
 }
 
 // Buckets returns a page of the buckets by name, and reports whether there are more.

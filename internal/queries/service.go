@@ -9,7 +9,6 @@ import (
 	"purser/internal/cache"
 	"purser/internal/changes"
 	"purser/internal/document"
-	"purser/internal/events"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -119,7 +118,7 @@ type Store interface {
 	// is none.
 	Facts(ctx context.Context, revision int64) (revisions.Stamp, revisions.FactsMark, error)
 	// Behind implements Service.Behind, with the number of revisions to look at.
-	Behind(ctx context.Context, of events.Upstream, most int) (n int, known bool, err error)
+	Behind(ctx context.Context, of revisions.Upstream, most int) (n int, known bool, err error)
 	// Upstreams returns those of the newest revision.
 	Upstreams(ctx context.Context) (revisions.Upstreams, error)
 

@@ -12,9 +12,12 @@ import (
 	"purser/internal/words"
 )
 
+// Upstream is a bucket of a revision of another site that documents were copied from.
+type Upstream = events.Upstream
+
 // Upstreams are where the documents of buckets were copied from, by the names of the buckets. Buckets whose documents
 // came in a body have none.
-type Upstreams map[string]events.Upstream
+type Upstreams map[string]Upstream
 
 // MaxUpstreams bounds how many buckets of a site have an upstream: each revision keeps all of them.
 const MaxUpstreams = 1000

@@ -249,13 +249,13 @@ func (d *Database) CountSites(ctx context.Context) (map[string]int, error) {
 // holds is the condition that the status of a feed is the verdict on the newest revision, and has not ended.
 const holds = "s.head > 0 AND f.judged = s.head AND (f.due IS NULL OR f.due >= now())"
 
-// selectSites selects the columns that scanSite reads, of sites that are not being deleted; %s is that of the upstreams.
-// An empty list of labels is in all.
+// selectSites and fromSites select the columns that scanSite reads, with that of the upstreams between them, of sites
+// that are not being deleted. An empty list of labels is in all.
 const selectSites = `SELECT s.site, s.labels, s.max_documents, s.max_changes, s.keep, s.archived_at IS NOT NULL, s.head,
 		s.stamp, CASE WHEN ` + holds + ` THEN f.status ELSE '' END, s.live, s.created_at,
-		greatest(s.changed_at, (SELECT r.created_at FROM revisions r WHERE r.site = s.site AND r.revision = s.head)),
-		%s
-	FROM sites s JOIN feeds f ON f.site = s.site WHERE s.deleted IS NULL`
+		greatest(s.changed_at, (SELECT r.created_at FROM revisions r WHERE r.site = s.site AND r.revision = s.head)), `
+
+const fromSites = ` FROM sites s JOIN feeds f ON f.site = s.site WHERE s.deleted IS NULL`
 
 // siteOrders are the orders of sites by their keys: %[1]s is the direction. Sites without a status come last.
 var siteOrders = map[string]string{
@@ -314,7 +314,7 @@ func sitesOf(q sites.Query) (sql string, args []any, err error) {
 	if q.Follows != "" {
 		upstreams = "s.sources"
 	}
-	sql = fmt.Sprintf(selectSites, upstreams) + siteStatuses[q.Status]
+	sql = selectSites + upstreams + fromSites + siteStatuses[q.Status]
 	for _, condition := range []struct {
 		wanted bool
 		sql    string // with %[1]d for the number of its parameter

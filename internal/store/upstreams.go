@@ -6,7 +6,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"purser/internal/events"
 	"purser/internal/revisions"
 )
 
@@ -40,7 +39,7 @@ func (s *Store) Upstreams(ctx context.Context) (revisions.Upstreams, error) {
 }
 
 // Behind implements queries.Store.
-func (s *Store) Behind(ctx context.Context, of events.Upstream, most int) (n int, known bool, err error) {
+func (s *Store) Behind(ctx context.Context, of revisions.Upstream, most int) (n int, known bool, err error) {
 	stamp, err := revisions.ParseStamp(of.Stamp)
 	if err != nil {
 		return 0, false, err

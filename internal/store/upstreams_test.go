@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"purser/internal/document"
-	"purser/internal/events"
 	"purser/internal/fault"
 	"purser/internal/revisions"
 	"purser/internal/store/storetest"
@@ -115,19 +114,19 @@ func TestStore_upstreams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, known, err := kept.Behind(t.Context(), events.Upstream{Revision: 1, Stamp: stamp.String(), Bucket: "b"}, 0); n != 1 ||
+	if n, known, err := kept.Behind(t.Context(), revisions.Upstream{Revision: 1, Stamp: stamp.String(), Bucket: "b"}, 0); n != 1 ||
 		!known || err != nil {
 		t.Errorf("behind by a revision that is not looked at: %d %v, %v", n, known, err)
 	}
 	for _, c := range []struct {
-		of    events.Upstream
+		of    revisions.Upstream
 		n     int
 		known bool
 	}{
-		{events.Upstream{Revision: 1, Stamp: stamp.String(), Bucket: "b"}, 1, true},
-		{events.Upstream{Revision: 1, Stamp: stamp.String(), Bucket: "none"}, 0, true},
-		{events.Upstream{Revision: 1, Stamp: (stamp + 1).String(), Bucket: "b"}, 0, false},
-		{events.Upstream{Revision: 3, Stamp: stamp.String(), Bucket: "b"}, 0, false},
+		{revisions.Upstream{Revision: 1, Stamp: stamp.String(), Bucket: "b"}, 1, true},
+		{revisions.Upstream{Revision: 1, Stamp: stamp.String(), Bucket: "none"}, 0, true},
+		{revisions.Upstream{Revision: 1, Stamp: (stamp + 1).String(), Bucket: "b"}, 0, false},
+		{revisions.Upstream{Revision: 3, Stamp: stamp.String(), Bucket: "b"}, 0, false},
 	} {
 		n, known, err := kept.Behind(t.Context(), c.of, 5)
 		if n != c.n || known != c.known || err != nil {
