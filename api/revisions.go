@@ -46,6 +46,22 @@ func (s *server) showRevision(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// GET /api/v1.0/revisions/{revision}/chain
+func (s *server) showChain(w http.ResponseWriter, r *http.Request) error {
+	id, err := s.revision(r)
+	if err != nil {
+		return err
+	}
+	link, err := s.questions(r).Link(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	s.answers.write(w, r, http.StatusOK, wire.Link{
+		Chain: link.Revision.Chain.String(), Of: link.Of, Intact: link.Intact(), Unchecked: nonNil(link.Unchecked),
+	})
+	return nil
+}
+
 // GET /api/v1.0/revisions/{revision}/documents
 func (s *server) listDocuments(w http.ResponseWriter, r *http.Request) error {
 	q := paramsOf(r)
@@ -260,6 +276,9 @@ func (l links) revisionItem(shown revisions.RevisionStatus) wire.Revision {
 		Status: l.revisionStatus(shown.Verdict.Status), Waived: len(shown.Verdict.Waived()), Policies: l.policyViews(shown),
 	}
 	view.Sources = shown.Upstreams
+	if !shown.Chain.IsZero() && !l.compat {
+		view.Chain = shown.Chain.String()
+	}
 	if shown.Kind == revisions.Rollback {
 		view.RolledBackTo = &shown.Origin
 	}

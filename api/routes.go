@@ -118,6 +118,7 @@ func (s *server) revisionRoutes() []route {
 		{"GET", revision, authz.ShowRevision, s.showRevision, nil},
 		{"GET", revision + "/documents", readDocuments, s.listDocuments, documents},
 		{"GET", revision + "/rendered-documents", readDocuments, s.listRendered, rendered},
+		{"GET", revision + "/chain", readDocuments, s.showChain, nil},
 		{"GET", revision + "/graph", readDocuments, s.graph, names{"format", "focus", "depth"}},
 		{
 			"GET", revision + "/rendered-documents/explain", readDocuments, s.explain,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -107,6 +108,35 @@ func distinct(doc *document.Document) *document.Document {
 	other := *doc
 	other.Digest = sha256.Sum256(append([]byte("cleartext "), doc.Digest[:]...))
 	return &other
+}
+
+// ContentDigest returns the digest of a document's content as it is stored, that of a secret after opening it: zero if
+// it is missing, is not what was sealed, or is not the one that the document refers to.
+func (r Renderer) ContentDigest(ctx context.Context, doc *revisions.Stored) (digest document.Digest, err error) {
+	if Refers(doc) && doc.Sealed == nil {
+		return digest, nil
+	}
+	text, err := r.Open(ctx, doc)
+	if unopened, ok := errors.AsType[*secrets.Unopened](err); ok && unopened.Cause == secrets.Damaged {
+		return digest, nil
+	}
+	if err != nil {
+		return digest, err
+	}
+	value, err := document.ParseJSON(text)
+	if err != nil {
+		return digest, nil //nolint:nilerr // no document has such a content
+	}
+	found := document.Document{Data: doc.Data, Digest: document.DigestOf(value)}
+	if !Refers(doc) {
+		return distinct(&found).Digest, nil
+	}
+	place := r.place(doc.Identity)
+	reference := secrets.Reference(place, r.Vault.Digest(place, found.Digest[:]))
+	if !bytes.Equal(document.AppendJSON(nil, reference), doc.Data) {
+		return digest, nil
+	}
+	return document.DigestOf(reference), nil
 }
 
 // seal returns a diff whose new secrets are sealed. The secrets of documents put back by reference must already be

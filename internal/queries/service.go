@@ -159,6 +159,8 @@ type Store interface {
 	FallbackPolicy(ctx context.Context, revision int64) (*revisions.Stored, error)
 	// Compare returns the difference of two revisions; 0 is a revision without documents.
 	Compare(ctx context.Context, before, after int64) (revisions.Comparison, error)
+	// VersionsDigest returns revisions.VersionsDigest of all documents of a revision, from the database.
+	VersionsDigest(ctx context.Context, revision int64) (document.Digest, error)
 
 	// Failures returns the entries of a revision's schema validation that fail or have notes, in order. Methods with a
 	// revisions.Revision return NotFound if it has been deleted or replaced by another with its number.

@@ -54,7 +54,7 @@ func (c Commit) Event(encrypted int) events.Event {
 	r := c.Revision
 	return events.Created{
 		Revision: r.ID, Stamp: r.Stamp.String(), Kind: r.Kind.String(), Buckets: r.Buckets, User: r.User, Message: r.Message,
-		Source: string(r.Source), Sources: r.Upstreams,
+		Source: string(r.Source), Sources: r.Upstreams, Chain: r.Chain.String(),
 		Added: len(c.Diff.Added), Removed: len(c.Diff.Removed), Modified: new(c.Diff.modified()), Status: c.Status.String(),
 	}.Event(secret)
 }

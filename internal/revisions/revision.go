@@ -53,6 +53,11 @@ type Revision struct {
 
 	Upstreams Upstreams // of the buckets in it
 
+	// Chain is its chain value, zero if it was made by an earlier version of the server. Of ChainParts, those that are
+	// read have Previous and Removed.
+	Chain      document.Digest
+	ChainParts ChainParts
+
 	Entries int  // number of entries of its schema validation
 	Failed  bool // whether any of these entries is a failure, or SecretFails
 	// SecretFails reports whether one of the server's validations fails because of something that depends on a secret.

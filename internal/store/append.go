@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -30,16 +31,21 @@ func isLarge(diff revisions.Diff) bool { return len(diff.Added)+len(diff.Removed
 //
 //	begin, lock the site's counters, close versions, find known contents ─► (COPY) ─► write the rest, commit
 func (s *Store) Append(ctx context.Context, commit revisions.Commit) (stored revisions.Commit, err error) {
+	append := func(limit time.Duration, starts bool) error {
+		return s.retryTx(ctx, general, limit, func(ctx context.Context) (err error) {
+			if stored, err = s.append(ctx, commit, starts); isOvertaken(err) {
+				return fmt.Errorf("%w: %w", revisions.ErrStaleSnapshot, err)
+			}
+			return err
+		})
+	}
 	limit := s.deadlines.Write
 	if isLarge(commit.Diff) {
 		limit = s.deadlines.Append
 	}
-	err = s.retryTx(ctx, general, limit, func(ctx context.Context) (err error) {
-		if stored, err = s.append(ctx, commit); isOvertaken(err) {
-			return fmt.Errorf("%w: %w", revisions.ErrStaleSnapshot, err)
-		}
-		return err
-	})
+	if err = append(limit, false); errors.Is(err, errUnchained) { // once for a site
+		err = append(s.deadlines.Append, true)
+	}
 	if err == nil {
 		s.announce()
 		s.advance(stored)
@@ -55,14 +61,19 @@ func isOvertaken(err error) bool {
 	return isConflict(err) || violates(err, "documents_live", "documents_live_singleton")
 }
 
-func (s *Store) append(ctx context.Context, commit revisions.Commit) (revisions.Commit, error) {
+// errUnchained says that the newest revision has no chain value, because an earlier version of the server made it. The
+// chain then starts with all its documents, which takes long for many.
+var errUnchained = errors.New("the newest revision has no chain value")
+
+// append appends a commit. If starts is set, the chain may start with it.
+func (s *Store) append(ctx context.Context, commit revisions.Commit, starts bool) (revisions.Commit, error) {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return commit, err
 	}
 	defer conn.Release()
 	commit.Revision.Stamp = revisions.NewStamp()
-	a := appending{store: s, conn: conn.Conn(), commit: commit}
+	a := appending{store: s, conn: conn.Conn(), commit: commit, starts: starts}
 	if err := a.run(ctx); err != nil {
 		a.rollback(ctx)
 		return a.commit, err
@@ -74,7 +85,8 @@ func (s *Store) append(ctx context.Context, commit revisions.Commit) (revisions.
 type appending struct {
 	store  *Store
 	conn   *pgx.Conn
-	commit revisions.Commit // with the numbers that it gets
+	commit revisions.Commit // with the numbers and the chain value that it gets
+	starts bool             // the chain may start with it
 
 	encrypted int // of the versions that it closes
 	texts     numbered
@@ -128,7 +140,7 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 	known := map[document.Digest]revisions.Content{}
 	batch := &pgx.Batch{}
 	batch.Queue("BEGIN")
-	if isLarge(diff) {
+	if isLarge(diff) || a.starts {
 		batch.Queue(noStatementTimeout)
 	}
 	batch.Queue(stmt.LockBase, named{"site": name, "revision": a.commit.Base.Revision}).QueryRow(func(row pgx.Row) error {
@@ -140,6 +152,11 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 		batch.Queue(stmt.HeldResults, arguments).Query(heldInto(&held))
 	}
 	promoted := queuePromotion(batch, a.commit.Promotion)
+	var previous document.Digest
+	batch.Queue(stmt.ChainOf, named{"site": name, "revision": a.commit.Base.Revision}).Query(func(rows pgx.Rows) error {
+		_, err := pgx.ForEachRow(rows, []any{(*nullDigest)(&previous)}, func() error { return nil })
+		return err
+	})
 	closed := a.queueClose(batch)
 	if len(diff.Added) > 0 {
 		digests := column(diff.Added, func(doc *revisions.Stored) nullDigest { return nullDigest(doc.Digest) })
@@ -160,7 +177,24 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 		return nil, revisions.ErrStaleSnapshot
 	}
 	a.encrypted, a.texts = closed.encrypted, numberTexts(a.commit.Texts, head.Texts)
-	return known, nil
+	return known, a.chain(ctx, previous)
+}
+
+// chain gives the revision its chain value after that of the revision before, which is zero if there is none.
+func (a *appending) chain(ctx context.Context, previous document.Digest) (err error) {
+	if base := a.commit.Base.Revision; base > 0 && previous.IsZero() {
+		if !a.starts {
+			return errUnchained
+		}
+		if previous, err = a.store.versionsDigest(ctx, a.conn, base); err != nil {
+			return err
+		}
+	}
+	diff := a.commit.Diff
+	a.commit.Revision = a.commit.Revision.Chained(revisions.ChainParts{
+		Previous: previous, Added: revisions.DigestOfAll(diff.Added), Removed: revisions.DigestOfAll(diff.Removed),
+	})
+	return nil
 }
 
 // closed counts the versions that were closed.
@@ -251,6 +285,8 @@ func (s *Store) queueRevision(batch *pgx.Batch, commit revisions.Commit, succeed
 		"origin": zeronull.Int8(r.Origin), "client_versions": nullDigest(r.ClientVersions), "stamp": r.Stamp,
 		"succeeded": succeeded, "secret_fails": r.SecretFails, "secret_outside": r.SecretOutside,
 		"inapplicable": r.Inapplicable, "author_id": r.AuthorID, "sources": sourcesOf(r.Upstreams),
+		"chain": nullDigest(r.Chain), "chain_previous": nullDigest(r.ChainParts.Previous),
+		"chain_removed": nullDigest(r.ChainParts.Removed),
 	})
 	if len(r.Buckets) > 0 {
 		batch.Queue(stmt.ChangeBuckets, named{

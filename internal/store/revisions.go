@@ -95,7 +95,8 @@ func scanRevision(row pgx.CollectableRow) (r revisions.Revision, err error) {
 	var kind string
 	err = row.Scan(&r.ID, &r.CreatedAt, &r.Buckets, &r.Entries, &kind, &r.User, &r.Message, &r.Source, &r.Origin,
 		&r.Failed, (*nullDigest)(&r.ClientVersions), &r.Stamp, &r.SecretFails, &r.SecretOutside, &r.Inapplicable,
-		&r.Upstreams)
+		&r.Upstreams, (*nullDigest)(&r.Chain), (*nullDigest)(&r.ChainParts.Previous),
+		(*nullDigest)(&r.ChainParts.Removed))
 	if err != nil {
 		return r, fmt.Errorf("read a revision: %w", err)
 	}

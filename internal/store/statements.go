@@ -37,7 +37,7 @@ type statements struct {
 	// sql/append.sql
 	CloseDocument, CloseDocuments, InsertContent, InsertDocument, InsertTexts, RereadDocuments, AddSealed,
 	AddArchive, InsertChecks,
-	InsertEntries, InsertViolations, EndViolations, InsertRevision, ChangeBuckets, OpenBuckets, EmptyBuckets,
+	InsertEntries, InsertViolations, EndViolations, ChainOf, VersionsAt, InsertRevision, ChangeBuckets, OpenBuckets, EmptyBuckets,
 	AdvanceHead string
 
 	// sql/snapshot.sql

@@ -374,7 +374,7 @@ func TestDatabase_ImportSite_refused(t *testing.T) {
 		"no keys":    {file, []uint32{}, "16909060, 84281096"},
 		"untold key": {changed(func(m *sitefile.Manifest, _ map[string]string) { m.Keys = nil }), []uint32{firstKey}, "84281096"},
 		"format":     {changed(func(m *sitefile.Manifest, _ map[string]string) { m.Format = 2 }), nil, "its format is 2"},
-		"schema":     {changed(func(m *sitefile.Manifest, _ map[string]string) { m.Schema-- }), nil, "version 22 of the schema"},
+		"schema":     {changed(func(m *sitefile.Manifest, _ map[string]string) { m.Schema-- }), nil, "version 23 of the schema"},
 		"site":       {changed(func(m *sitefile.Manifest, _ map[string]string) { m.Site = "other" }), nil, `the site "other", not`},
 		"table":      {changed(func(m *sitefile.Manifest, _ map[string]string) { m.Tables[1].Name = "pg_authid" }), nil, `"pg_authid"`},
 		"further table": {changed(func(m *sitefile.Manifest, _ map[string]string) {

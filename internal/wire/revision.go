@@ -26,6 +26,9 @@ type Revision struct {
 	URL          string   `json:"url,omitempty"` // not in a list
 	Policies     []Policy `json:"validationPolicies"`
 
+	// Chain is the chain value, a SHA-256 sum; "" if an earlier version of the server made the revision.
+	Chain string `json:"chain,omitempty"`
+
 	// Sources are where the documents of buckets were copied from, by the buckets that were.
 	Sources map[string]events.Upstream `json:"sources,omitempty"`
 
@@ -38,6 +41,17 @@ type Revision struct {
 	Weakened []string `json:"weakened,omitempty"`
 	Previous *int64   `json:"previous,omitempty"`
 	Next     *int64   `json:"next,omitempty"`
+}
+
+// Link is what the chain value of a revision is made from, as far as that is found in the documents now.
+type Link struct {
+	Chain string `json:"chain"` // as it was stored
+	// Of is the text, a JSON mapping, whose SHA-256 sum in canonical form the value is.
+	Of json.RawMessage `json:"of"`
+	// Intact reports whether the value is that sum.
+	Intact bool `json:"intact"`
+	// Unchecked names the members of Of that are as they were stored, because the revision before was deleted.
+	Unchecked []string `json:"unchecked"`
 }
 
 // Tags are the tags of a revision: a list of names in a list of revisions, and a mapping to their data in a single

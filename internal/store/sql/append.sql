@@ -68,13 +68,23 @@ UPDATE violations v SET until = :until, fork = n.fork
 FROM unnest(:documents::bigint[], :forks::bigint[]) AS n (id, fork)
 WHERE v.site = :site AND v.document = n.id AND v.until IS NULL;
 
+-- name: ChainOf
+SELECT chain FROM revisions WHERE site = :site AND revision = :revision;
+
+-- name: VersionsAt
+-- selects what VersionsDigest is made from, of all documents of a revision, in the order of ByIdentity. It reads all
+-- versions of the site.
+SELECT d.schema, d.name, d.layer, d.bucket, d.metadata, d.content FROM documents d
+WHERE d.site = :site AND d.since <= :revision AND (d.until IS NULL OR d.until > :revision)
+ORDER BY d.schema COLLATE "C", d.name COLLATE "C", d.layer COLLATE "C";
+
 -- name: InsertRevision
 INSERT INTO revisions (site, revision, created_at, buckets, entries, outside, kind, author, message, source,
 	source_commit, origin, client_versions, stamp, succeeded, secret_fails, secret_outside, inapplicable, author_id,
-	sources)
+	sources, chain, chain_previous, chain_removed)
 VALUES (:site, :revision, :created_at, :buckets, :entries, :outside, :kind, :author, :message, :source,
 	:source_commit, :origin, :client_versions, :stamp, :succeeded, :secret_fails, :secret_outside, :inapplicable,
-	:author_id, :sources);
+	:author_id, :sources, :chain, :chain_previous, :chain_removed);
 
 -- name: ChangeBuckets
 INSERT INTO buckets (site, bucket, changed, stamp) SELECT :site, b, :changed, :stamp FROM unnest(:buckets::text[]) b

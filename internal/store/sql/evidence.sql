@@ -218,7 +218,8 @@ CROSS JOIN LATERAL (
 		r.revision, r.created_at, r.buckets, r.entries, r.kind, r.author, r.message, r.source, coalesce(r.origin, 0),
 		r.outside > 0 OR r.secret_fails
 			OR EXISTS (SELECT FROM entries f WHERE f.site = :site AND f.revision = r.revision AND f.rule IS NOT NULL),
-		r.client_versions, r.stamp, r.secret_fails, r.secret_outside, r.inapplicable, r.sources
+		r.client_versions, r.stamp, r.secret_fails, r.secret_outside, r.inapplicable, r.sources,
+		r.chain, r.chain_previous, r.chain_removed
 	FROM revisions r WHERE r.site = :site AND r.revision = l.revision OFFSET 0) o
 ORDER BY revision;
 
