@@ -48,6 +48,7 @@ var ruleOf = map[string]string{
 	"GET /api/v1.0/revisions/{revision}/documents":                                 authz.ListCleartextDocuments,
 	"GET /api/v1.0/revisions/{revision}/rendered-documents":                        authz.ListCleartextDocuments,
 	"GET /api/v1.0/revisions/{revision}/rendered-documents/explain":                authz.ListCleartextDocuments,
+	"GET /api/v1.0/revisions/{revision}/chain":                                     authz.ListCleartextDocuments,
 	"GET /api/v1.0/revisions/{revision}/graph":                                     authz.ListCleartextDocuments,
 	"GET /api/v1.0/revisions/{revision}/schemas":                                   authz.ListCleartextDocuments,
 	"GET /api/v1.0/revisions/{revision}/schemas/{namespace}/{kind}/{version}":      authz.ListCleartextDocuments,
