@@ -77,6 +77,7 @@ func (s *isolation) both(name string, a twin) [2]response {
 var varying = []*regexp.Regexp{
 	regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z?`),                       // times
 	regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), // requests
+	regexp.MustCompile(`"?\bchain"?: ?['"]?[0-9a-f]{64}['"]?`),                             // they depend on stamps
 	regexp.MustCompile(`\b[0-9a-f]{16}\b`),                                                 // stamps
 	regexp.MustCompile(`\b[0-9A-Z]{26}\b`),                                                 // claims
 	regexp.MustCompile(`"?\bbytes"?: ?\d+`),                                                // of rows, which have the name of the site

@@ -134,7 +134,7 @@ func overrides() string {
 }
 
 // changing are the parts of answers that no two servers have in common.
-var changing = regexp.MustCompile(`[0-9a-f]{16}|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|\+00:00)?|req-[-0-9a-f]+`)
+var changing = regexp.MustCompile(`'?[0-9a-f]{64}'?|[0-9a-f]{16}|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|\+00:00)?|req-[-0-9a-f]+`)
 
 // asked are the answers to the requests of a writer who reads everything about a revision, by request.
 func asked(t *testing.T, s site, documents []string) map[string]string {

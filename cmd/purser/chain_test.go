@@ -107,7 +107,7 @@ func TestVerify_history(t *testing.T) {
 		},
 		"a row was changed": {
 			&history{first: 1, last: 4, of: map[int]string{2: `, "user": "eve"`}}, nil, 1,
-			"revisions 1, 3 to 4: the chain is unbroken\nrevision 2: the database has something else now, about it or about " +
+			"revisions 1 and 3 to 4: the chain is unbroken\nrevision 2: the database has something else now, about it or about " +
 				"the documents that it begins and ends, than what its chain value " +
 				shortChain(whole().chain(2)) + " was made from\n",
 		},
