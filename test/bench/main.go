@@ -58,12 +58,13 @@ var measurements = []struct {
 	{[]int{31}, (*run).inputs},
 	{[]int{32, 34}, (*run).fleet},
 	{[]int{33}, (*run).fairness},
+	{[]int{35}, (*run).fleets},
 }
 
 // lastRow is the last row, and longRows those that are measured only if they are asked for.
-const lastRow = 34
+const lastRow = 35
 
-func longRows() []int { return []int{28, 34} }
+func longRows() []int { return []int{28, 34, 35} }
 
 func forEachKind(measure func(*run, kind)) func(*run) {
 	return func(r *run) {
@@ -78,7 +79,7 @@ type options struct {
 	docs      int           // documents of the site
 	wide      int           // documents of the site of rows 8 to 10, and of the larger site of row 12
 	many      int           // documents of the larger site of row 28
-	sites     int           // sites of rows 32 and 34
+	sites     int           // sites of rows 32, 34 and 35
 	revisions int           // revisions that change one document each
 	rounds    int           // turns of each comparison
 	clients   int           // concurrent clients
@@ -137,7 +138,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.IntVar(&opts.docs, "docs", 1000, "documents of the site")
 	flags.IntVar(&opts.wide, "wide", 10_000, "documents of the site of rows 8 to 10, and of the larger one of row 12")
 	flags.IntVar(&opts.many, "many", 1_000_000, "documents of the larger site of row 28")
-	flags.IntVar(&opts.sites, "sites", 10_000, "sites of rows 32 and 34, of 100 documents each")
+	flags.IntVar(&opts.sites, "sites", 10_000, "sites of rows 32 and 34, of 100 documents each, and of row 35, of 500")
 	flags.IntVar(&opts.revisions, "revisions", 1000, "revisions that each change one document")
 	flags.IntVar(&opts.rounds, "rounds", 7, "turns that a ratio is the median of")
 	flags.BoolVar(&opts.smoke, "smoke", false, "measure as little as possible, to see that it works")
