@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"purser/internal/authz"
+	"purser/internal/budget"
 	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -66,6 +67,10 @@ func (s *server) copyDocuments(r *http.Request, from copying, buckets []string, 
 	}
 	var copied queries.Copy
 	end, err := s.uploads.large(r, firstBytes, func(more func(bytes int64) error) (err error) {
+		// The copies of a fleet come many at a time. Each is small, but others would wait for all of them.
+		if err := budget.NewMeter(ctx).Admit(); err != nil {
+			return err //nolint:wrapcheck // a fault
+		}
 		if copied, err = view.Copied(ctx, id, buckets, into, int(s.Limits.Body)); err != nil {
 			return inSite(from.Site, err)
 		}

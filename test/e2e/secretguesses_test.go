@@ -12,7 +12,7 @@ import (
 )
 
 // varying matches times and stamps of revisions, which differ between equivalent answers.
-var varying = regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:.]+Z?|stamp"?: ?"?[0-9a-f]+|stamp=[0-9a-f]+`)
+var varying = regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:.]+Z?|stamp"?: ?"?[0-9a-f]+|stamp=[0-9a-f]+|chain"?: ?['"]?[0-9a-f]+['"]?`)
 
 // plain returns the text of an answer without the parts that differ between servers and times.
 func (g guarded) plain(a answer) string {
