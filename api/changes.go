@@ -61,7 +61,7 @@ func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *params,
 	}
 	var written changes.Written
 	if from != nil {
-		written, err = s.copyDocuments(r, *from, buckets, into, options, put)
+		written, err = s.copyDocuments(w, r, *from, buckets, into, options, put)
 	} else {
 		written, err = s.ingest(w, r, func(body []byte, media document.Media) (changes.Written, error) {
 			return put(body, media, options)
