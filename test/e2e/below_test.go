@@ -48,6 +48,8 @@ var notBelow = map[string]string{
 	"TestFront":                     "it is about the server's front page",
 	"TestMonitoring_sites":          aboutSites,
 	"TestMoveSite":                  aboutSites,
+	"TestFleet":                     aboutSites,
+	"TestFleet_killed":              aboutSites,
 	"TestOperation":                 metricsOfDefault,
 	"TestMonitoring":                metricsOfDefault,
 	"TestMonitoring_newestRevision": metricsOfDefault,
