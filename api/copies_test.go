@@ -265,7 +265,7 @@ func TestCopies_secrets(t *testing.T) {
 		"deckhand:list_revisions": "not role:none",
 		"deckhand:list_cleartext_documents": "role:admin or role:both or role:%(site)s or role:reader",
 		"deckhand:list_encrypted_documents": "role:admin or role:both or role:%(site)s",
-		"deckhand:create_cleartext_documents": "role:admin or role:both or role:a or role:reader",
+		"deckhand:create_cleartext_documents": "role:admin or role:both or role:a or role:reader or role:global",
 		"deckhand:create_encrypted_documents": "role:admin or role:both"}`)
 	s := fleet(t, openSite(t, settings{vault: newVault(t)}, func(c *api.Config) {
 		c.Access = api.Access{Authenticator: byRole{}, Rules: rules}
@@ -276,6 +276,9 @@ func TestCopies_secrets(t *testing.T) {
 	s.copyTo(t, "a", "b", from, as("a")...).isFault(t, http.StatusForbidden, "HTTPForbidden", "deckhand:list_cleartext_documents")
 	s.copyTo(t, "a", "b", from, as("reader")...).isFault(t, http.StatusForbidden, "HTTPForbidden",
 		"deckhand:list_encrypted_documents", "in the site global", "acme/Secret/v1, site] s")
+	for _, query := range []string{from, from + "&dry-run=true"} { // may see it there, and not store it here
+		s.copyTo(t, "a", "b", query, as("global")...).isFault(t, http.StatusForbidden, "HTTPForbidden", "deckhand:create_encrypted_documents")
+	}
 	s.of(t, "a", "revisions/latest", as("admin")...).is(t, http.StatusNotFound)
 	s.copyTo(t, "a", "b", from+"&expect=success", as("both")...).isFault(t, http.StatusForbidden, "HTTPForbidden",
 		"deckhand:show_revision")

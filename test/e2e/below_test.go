@@ -70,6 +70,7 @@ var notBelow = map[string]string{
 	"TestSecrets_rotation":          "it counts the secrets of all sites, which have different keysets here",
 	"TestDocs":                      documented,
 	"TestDocs_symptoms":             documented,
+	"TestDocs_fleets":               aboutSites,
 }
 
 const (
