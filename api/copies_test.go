@@ -233,6 +233,9 @@ func TestCopies_refused(t *testing.T) {
 		"application/zip", "Accept", "application/json").is(t, http.StatusOK)
 	s.copyTo(t, "a", "p", "from=global@2").isFault(t, http.StatusConflict, "PackagesNotCopied", "a.Cache")
 	s.of(t, "a", "revisions/latest").is(t, http.StatusNotFound)
+	s.putIn(t, "a", "mine", widget("w", "{}")).is(t, http.StatusOK)
+	s.copyTo(t, "a", "b", "from=global@1").isFault(t, http.StatusConflict, "DuplicateDocumentExists", "The document is in another bucket",
+		"copy both (PUT /changesets?from=")
 }
 
 // A promotion needs a success at the source; waivers count there, and lose their effect when they end.
