@@ -51,14 +51,11 @@ type copying struct {
 }
 
 // copyDocuments copies documents of buckets of another site and puts them. They count as a body of the request.
-func (s *server) copyDocuments(w http.ResponseWriter, r *http.Request, from copying, buckets []string, into string, options revisions.Options,
+func (s *server) copyDocuments(r *http.Request, from copying, buckets []string, into string, options revisions.Options,
 	put func(body []byte, media document.Media, options revisions.Options) (changes.Written, error),
 ) (changes.Written, error) {
 	view, err := s.viewOf(r, from.Site, from.promotes)
 	if err != nil {
-		return changes.Written{}, err
-	}
-	if err := s.withoutBody(w, r); err != nil {
 		return changes.Written{}, err
 	}
 	ctx := r.Context()
@@ -96,8 +93,8 @@ func (s *server) copyDocuments(w http.ResponseWriter, r *http.Request, from copy
 func (c copying) explained(err error) error {
 	f, isFault := errors.AsType[*fault.Fault](err)
 	if isFault && f.Kind == fault.NotFound && strings.HasPrefix(c.Revision, "tag:") && c.Bucket != "" {
-		return fault.New(f.Kind, f.Type, "%w. What follows the first / in from= is a bucket, here %s: name the revision of a tag "+
-			"with / by its number", err, c.Bucket)
+		return fault.New(f.Kind, f.Type, "%w. What follows the first / in from= is a bucket, here %s: name the revision of "+
+			"a tag with / by its number", err, c.Bucket)
 	}
 	return err
 }
@@ -109,8 +106,8 @@ func (s *server) withoutBody(w http.ResponseWriter, r *http.Request) error {
 	}
 	_, _, err := s.uploads.readSmall(w, r, 0)
 	if fault.KindOf(err) == fault.TooLarge {
-		return fault.New(fault.Invalid, "HTTPBadRequest", "The request has a body, and from= copies documents instead; leave "+
-			"one of them out. Nothing was stored.")
+		return fault.New(fault.Invalid, "HTTPBadRequest", "The request has a body, and from= copies documents instead; "+
+			"leave one of them out. Nothing was stored.")
 	}
 	return err
 }

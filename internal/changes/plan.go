@@ -248,9 +248,11 @@ func (p Payload) checkClaims(snapshot revisions.Snapshot, diff revisions.Diff) e
 	}
 	for _, claim := range snapshot.Claims {
 		if claimed[claim.Identity] {
-			way := "move it with one change set of both buckets (purser push --changeset, or PUT /changesets), or choose another name."
+			way := "move it with one change set of both buckets (purser push --changeset, or PUT /changesets), or choose " +
+				"another name."
 			if p.Copied != nil {
-				way = "or, if it is in the other bucket no more where it is copied from, copy both (PUT /changesets?from=…&buckets=…)."
+				way = "or, if it is in the other bucket no more where it is copied from, copy both (PUT " +
+					"/changesets?from=…&buckets=…)."
 			}
 			return duplicate(claim.Identity, claim.Bucket, fmt.Sprintf("%s is in another bucket. Delete it there first, %s",
 				p.placeOf(claim.Identity), way))

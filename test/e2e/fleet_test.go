@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -101,20 +102,20 @@ func reportOf(t *testing.T, p *person, name string) (sites map[string]fleet.Site
 	}
 	sites = map[string]fleet.SiteLine{}
 	for line := range strings.Lines(string(text)) {
-		var of fleet.SiteLine
-		var end fleet.EndLine
-		if err := json.Unmarshal([]byte(line), &of); err == nil {
-			err = json.Unmarshal([]byte(line), &end)
+		var of struct {
+			fleet.SiteLine
+
+			Ended string `json:"ended"`
 		}
-		if err != nil {
+		if err := json.Unmarshal([]byte(line), &of); err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
 		if of.Site != "" {
 			lines++
-			sites[of.Site] = of
+			sites[of.Site] = of.SiteLine
 		}
-		if end.Ended != "" {
-			ended = end.Ended
+		if of.Ended != "" {
+			ended = of.Ended
 		}
 	}
 	return sites, lines, ended
@@ -134,11 +135,12 @@ func (s *server) isAs(t *testing.T, line fleet.SiteLine) {
 			found, _ = bucket["from"].(map[string]any)
 		}
 	}
-	if found["site"] != line.From.Site || fmt.Sprint(found["revision"]) != fmt.Sprint(line.From.Revision) || found["stamp"] != line.From.Stamp {
+	revision := strconv.FormatInt(line.From.Revision, 10)
+	if found["site"] != line.From.Site || fmt.Sprint(found["revision"]) != revision || found["stamp"] != line.From.Stamp {
 		t.Errorf("%s follows %v, and the report says %+v", line.Site, found, line)
 	}
 	const submitted = "/documents?form=submitted&status.bucket=layers"
-	want := s.site(line.From.Site).get(t, fmt.Sprintf("revisions/%v%s", found["revision"], submitted)).is(t, http.StatusOK).text
+	want := s.site(line.From.Site).get(t, "revisions/"+revision+submitted).is(t, http.StatusOK).text
 	if got := at.get(t, "revisions/latest"+submitted).is(t, http.StatusOK).text; got != want {
 		t.Errorf("%s has other documents than the revision that it follows:\n%s\n%s", line.Site, got, want)
 	}
@@ -175,6 +177,7 @@ func TestFleet(t *testing.T) {
 
 // fleetTwice pushes two revisions to the same sites at once, while somebody else changes one of these.
 func fleetTwice(t *testing.T, s *server) {
+	t.Helper()
 	names := fleetOf(t, s, "twice")
 	f := newFront(t, s)
 	var both sync.WaitGroup // have begun
@@ -243,6 +246,7 @@ func fleetTwice(t *testing.T, s *server) {
 
 // fleetInterrupted interrupts a push, and lets it go on.
 func fleetInterrupted(t *testing.T, s *server) {
+	t.Helper()
 	names := fleetOf(t, s, "interrupted")
 	f := newFront(t, s)
 	p := f.pusher(t)
@@ -282,6 +286,7 @@ func fleetInterrupted(t *testing.T, s *server) {
 
 // fleetUnpromoted posts a failure for the source in the middle of a push with --expect-success.
 func fleetUnpromoted(t *testing.T, s *server) {
+	t.Helper()
 	names := fleetOf(t, s, "unpromoted")
 	source := s.site("unpromoted")
 	source.put(t, "policies", layeringPolicy("lp")+policy("p", "lab-validation")).is(t, http.StatusOK)
