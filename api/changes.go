@@ -61,7 +61,9 @@ func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *params,
 	}
 	var written changes.Written
 	if from != nil {
-		written, err = s.copyDocuments(r, *from, buckets, into, options, put)
+		if err = s.withoutBody(w, r); err == nil {
+			written, err = s.copyDocuments(r, *from, buckets, into, options, put)
+		}
 	} else {
 		written, err = s.ingest(w, r, func(body []byte, media document.Media) (changes.Written, error) {
 			return put(body, media, options)

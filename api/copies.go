@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"purser/internal/authz"
 	"purser/internal/budget"
@@ -14,6 +15,7 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/sites"
+	"purser/internal/validations"
 )
 
 // copyFrom reads from where the documents of a change are to be copied; nil if they come in the body. into is the
@@ -34,6 +36,10 @@ func (q *params) copyFrom(into string) *copying {
 		q.fail("from", "A change set copies buckets under their own names: name them in buckets=, and not here.")
 	case q.given("detach"):
 		q.fail("detach", "It is about documents in a body, and not together with from=.")
+	case from.Bucket != "":
+		if err := validations.CheckName(from.Bucket, "The bucket in it"); err != nil {
+			q.fail("from", "%w", err)
+		}
 	}
 	return &copying{from, expect != ""}
 }
@@ -53,14 +59,10 @@ func (s *server) copyDocuments(r *http.Request, from copying, buckets []string, 
 	if err != nil {
 		return changes.Written{}, err
 	}
-	if r.ContentLength != 0 {
-		return changes.Written{}, fault.New(fault.Invalid, "HTTPBadRequest", "The request has a body, and from= copies "+
-			"documents instead; leave one of them out. Nothing was stored.")
-	}
 	ctx := r.Context()
 	id, err := view.Resolve(ctx, from.Revision)
 	if err != nil {
-		return changes.Written{}, inSite(from.Site, err)
+		return changes.Written{}, inSite(from.Site, from.explained(err))
 	}
 	if into != "" {
 		buckets = []string{cmp.Or(from.Bucket, into)}
@@ -90,6 +92,29 @@ func (s *server) copyDocuments(r *http.Request, from copying, buckets []string, 
 		}
 	}
 	return put(copied.Body, document.YAML, options)
+}
+
+// explained adds to the fault of a revision that does not exist that its tag ends at the first slash.
+func (c copying) explained(err error) error {
+	f, isFault := errors.AsType[*fault.Fault](err)
+	if isFault && f.Kind == fault.NotFound && strings.HasPrefix(c.Revision, "tag:") && c.Bucket != "" {
+		return fault.New(f.Kind, f.Type, "%w. What follows the first / in from= is a bucket, here %s: name the revision of "+
+			"a tag with / by its number", err, c.Bucket)
+	}
+	return err
+}
+
+// withoutBody returns a fault of a copy whose request has a body, which may be of unknown length.
+func (s *server) withoutBody(w http.ResponseWriter, r *http.Request) error {
+	if r.ContentLength == 0 {
+		return nil
+	}
+	_, _, err := s.uploads.readSmall(w, r, 0)
+	if fault.KindOf(err) == fault.TooLarge {
+		return fault.New(fault.Invalid, "HTTPBadRequest", "The request has a body, and from= copies documents instead; "+
+			"leave one of them out. Nothing was stored.")
+	}
+	return err
 }
 
 // inSite adds the site to the fault of a revision that is not that of the request's own site.

@@ -189,17 +189,19 @@ func TestCopies_refused(t *testing.T) {
 	s := fleet(t, newSite(t), "a")
 	s.putIn(t, "global", "b", widget("w", "{}")).is(t, http.StatusOK)
 	for query, want := range map[string][3]string{
-		"from=global":                            {"400", "HTTPInvalidParam", "SITE@REVISION"},
-		"from=global@":                           {"400", "HTTPInvalidParam", "SITE@REVISION"},
-		"from=@1":                                {"400", "HTTPInvalidParam", "SITE@REVISION"},
-		"from=global@1/":                         {"400", "HTTPInvalidParam", "SITE@REVISION"},
-		"from=":                                  {"400", "HTTPInvalidParam", "must not be empty"},
-		"expect=success":                         {"400", "HTTPInvalidParam", "needs from="},
-		"from=global@1&expect=failure":           {"400", "HTTPInvalidParam", "expect"},
-		"from=global@1&detach=true":              {"400", "HTTPInvalidParam", "not together"},
-		"from=global@9":                          {"404", "RevisionNotFound", "In the site global"},
-		"from=global@tag:x":                      {"404", "RevisionNotFound", "no revision has the tag"},
-		"from=global@one":                        {"404", "RevisionNotFound", "In the site global"},
+		"from=global":                  {"400", "HTTPInvalidParam", "SITE@REVISION"},
+		"from=global@":                 {"400", "HTTPInvalidParam", "SITE@REVISION"},
+		"from=@1":                      {"400", "HTTPInvalidParam", "SITE@REVISION"},
+		"from=global@1/":               {"400", "HTTPInvalidParam", "SITE@REVISION"},
+		"from=":                        {"400", "HTTPInvalidParam", "must not be empty"},
+		"expect=success":               {"400", "HTTPInvalidParam", "needs from="},
+		"from=global@1&expect=failure": {"400", "HTTPInvalidParam", "expect"},
+		"from=global@1&detach=true":    {"400", "HTTPInvalidParam", "not together"},
+		"from=global@9":                {"404", "RevisionNotFound", "In the site global"},
+		"from=global@tag:x":            {"404", "RevisionNotFound", "no revision has the tag"},
+		"from=global@one":              {"404", "RevisionNotFound", "In the site global"},
+		"from=global@tag:a/b":          {"404", "RevisionNotFound", "here b: name the revision of a tag with / by its number"},
+		"from=global@1/" + strings.Repeat("x", 256): {"400", "HTTPInvalidParam", "The bucket in it has 256 characters"},
 		"from=globel@1":                          {"404", "UnknownSite", "did you mean global?"},
 		"from=a@1":                               {"400", "HTTPBadRequest", "rollback"},
 		"from=global@1/c":                        {"404", "BucketNotFound", "1 bucket: c"},
@@ -214,6 +216,15 @@ func TestCopies_refused(t *testing.T) {
 	}
 	s.do(t, http.MethodPut, "/sites/a/api/v1.0/buckets/b/documents?from=global@1", widget("w", "{}"),
 		slices.Concat(inYAML, asJSON)...).isFault(t, http.StatusBadRequest, "HTTPBadRequest", "has a body")
+	for body, status := range map[string]int{"": http.StatusOK, "x": http.StatusBadRequest} { // of unknown length
+		r := httptest.NewRequest(http.MethodPut, "http://localhost/sites/a/api/v1.0/buckets/b/documents?from=global@1&dry-run=true",
+			io.MultiReader(strings.NewReader(body)))
+		r.Header.Set("Content-Type", "application/x-yaml")
+		w := httptest.NewRecorder()
+		if s.ServeHTTP(w, r); w.Code != status {
+			t.Errorf("a body %q of unknown length: status %d, want %d: %s", body, w.Code, status, w.Body)
+		}
+	}
 	s.do(t, http.MethodPut, "/sites/a/api/v1.0/changesets?from=global@1/b", "", asJSON...).
 		isFault(t, http.StatusBadRequest, "HTTPInvalidParam", "buckets=")
 	s.do(t, http.MethodPut, "/sites/a/api/v1.0/changesets?from=global@1&buckets=b,c,d", "", asJSON...).
@@ -222,6 +233,9 @@ func TestCopies_refused(t *testing.T) {
 		"application/zip", "Accept", "application/json").is(t, http.StatusOK)
 	s.copyTo(t, "a", "p", "from=global@2").isFault(t, http.StatusConflict, "PackagesNotCopied", "a.Cache")
 	s.of(t, "a", "revisions/latest").is(t, http.StatusNotFound)
+	s.putIn(t, "a", "mine", widget("w", "{}")).is(t, http.StatusOK)
+	s.copyTo(t, "a", "b", "from=global@1").isFault(t, http.StatusConflict, "DuplicateDocumentExists", "The document is in another bucket",
+		"copy both (PUT /changesets?from=")
 }
 
 // A promotion needs a success at the source; waivers count there, and lose their effect when they end.
@@ -254,7 +268,7 @@ func TestCopies_secrets(t *testing.T) {
 		"deckhand:list_revisions": "not role:none",
 		"deckhand:list_cleartext_documents": "role:admin or role:both or role:%(site)s or role:reader",
 		"deckhand:list_encrypted_documents": "role:admin or role:both or role:%(site)s",
-		"deckhand:create_cleartext_documents": "role:admin or role:both or role:a or role:reader",
+		"deckhand:create_cleartext_documents": "role:admin or role:both or role:a or role:reader or role:global",
 		"deckhand:create_encrypted_documents": "role:admin or role:both"}`)
 	s := fleet(t, openSite(t, settings{vault: newVault(t)}, func(c *api.Config) {
 		c.Access = api.Access{Authenticator: byRole{}, Rules: rules}
@@ -265,6 +279,9 @@ func TestCopies_secrets(t *testing.T) {
 	s.copyTo(t, "a", "b", from, as("a")...).isFault(t, http.StatusForbidden, "HTTPForbidden", "deckhand:list_cleartext_documents")
 	s.copyTo(t, "a", "b", from, as("reader")...).isFault(t, http.StatusForbidden, "HTTPForbidden",
 		"deckhand:list_encrypted_documents", "in the site global", "acme/Secret/v1, site] s")
+	for _, query := range []string{from, from + "&dry-run=true"} { // may see it there, and not store it here
+		s.copyTo(t, "a", "b", query, as("global")...).isFault(t, http.StatusForbidden, "HTTPForbidden", "deckhand:create_encrypted_documents")
+	}
 	s.of(t, "a", "revisions/latest", as("admin")...).is(t, http.StatusNotFound)
 	s.copyTo(t, "a", "b", from+"&expect=success", as("both")...).isFault(t, http.StatusForbidden, "HTTPForbidden",
 		"deckhand:show_revision")

@@ -245,43 +245,57 @@ func (s *isolation) learn(seen *seenSite, a twin, got [2]response) {
 func (s *isolation) look() {
 	name := s.oneOf("site", slices.Sorted(maps.Keys(s.alone))...)
 	seen := s.seen[name]
-	n, m := rapid.IntRange(1, seen.revision+1).Draw(s.T, "of"), rapid.IntRange(0, seen.revision+1).Draw(s.T, "other")
-	of := s.oneOf("which", fmt.Sprintf("revisions/%d", n), "revisions/latest", "revisions/latest", "revisions/tag:t")
 	question := twin{
 		method: s.oneOf("method", http.MethodGet, http.MethodGet, http.MethodGet, http.MethodHead),
 		caller: s.oneOf("caller", "admin", "reader"), accept: s.oneOf("accept", typeJSON, typeXYAML, "text/plain"),
-		path: s.oneOf("question", "/versions", "whoami", "buckets", "revisions", "revisions?sort=id&order=desc&limit=2",
-			"revisions?tag=t", "audit", "audit?limit=3", "events?since=0&limit=100", "events?since=0&type=revision.created",
-			"claims", "waivers", "waivers?active=true", of, of+"/status", of+"/status?waivers=ignore", of+"/status?expect=success",
-			of+"/status?details=true&limit=2", of+"/findings", of+"/findings?validation=deckhand-schema-validation",
-			of+"/findings?order=cause&limit=1", of+"/documents", of+"/documents?cleartext-secrets=true",
-			of+"/documents?cleartext-secrets=false", of+"/documents?search=size", of+"/documents?sort=metadata.name&limit=2&offset=1",
-			of+"/rendered-documents", of+"/rendered-documents?cleartext-secrets=true", of+"/rendered-documents?metadata.name=g",
-			of+"/rendered-documents/explain?schema=acme/Gadget/v1&name=g&path=.x", of+"/validations", of+"/validations?newest=true",
-			of+"/validations/detail", of+"/validations/a-validation", of+"/validations/deckhand-schema-validation",
-			of+"/validations/deckhand-rendering-validation/entries/0", of+"/validations/a-validation/entries/0", of+"/tags", of+"/tags/t",
-			of+"/waivers", of+"/graph", of+"/schemas", of+"/schemas/acme/Widget/v1", of+"/packages", of+"/puppet/hiera?node=n",
-			fmt.Sprintf("%s/diff/%d", of, m), fmt.Sprintf("%s/deepdiff/%d", of, m),
-			fmt.Sprintf("%s/deepdiff/%d?rendered=true", of, m), fmt.Sprintf("%s/deepdiff/%d?cleartext-secrets=true", of, m),
-			"documents/acme/Widget/v1/site/w/history", "documents/acme/Key/v1/site/key/history"),
+		path: s.question(seen.revision),
 	}
 	s.conditional(&question, "If-None-Match", seen)
 	s.learn(seen, question, s.both(name, question))
 }
 
-// newIsolation opens the servers. Each keeps next to nothing in its caches, and opens a site for each request.
+// question draws the path of a question about a site with so many revisions.
+func (s *isolation) question(revisions int) string {
+	n, m := rapid.IntRange(1, revisions+1).Draw(s.T, "of"), rapid.IntRange(0, revisions+1).Draw(s.T, "other")
+	of := s.oneOf("which", fmt.Sprintf("revisions/%d", n), "revisions/latest", "revisions/latest", "revisions/tag:t")
+	return s.oneOf("question", "/versions", "whoami", "buckets", "revisions", "revisions?sort=id&order=desc&limit=2",
+		"revisions?tag=t", "audit", "audit?limit=3", "events?since=0&limit=100", "events?since=0&type=revision.created",
+		"claims", "waivers", "waivers?active=true", of, of+"/status", of+"/status?waivers=ignore", of+"/status?expect=success",
+		of+"/status?details=true&limit=2", of+"/findings", of+"/findings?validation=deckhand-schema-validation",
+		of+"/findings?order=cause&limit=1", of+"/documents", of+"/documents?cleartext-secrets=true",
+		of+"/documents?cleartext-secrets=false", of+"/documents?search=size", of+"/documents?sort=metadata.name&limit=2&offset=1",
+		of+"/rendered-documents", of+"/rendered-documents?cleartext-secrets=true", of+"/rendered-documents?metadata.name=g",
+		of+"/rendered-documents/explain?schema=acme/Gadget/v1&name=g&path=.x", of+"/validations", of+"/validations?newest=true",
+		of+"/validations/detail", of+"/validations/a-validation", of+"/validations/deckhand-schema-validation",
+		of+"/validations/deckhand-rendering-validation/entries/0", of+"/validations/a-validation/entries/0", of+"/tags", of+"/tags/t",
+		of+"/waivers", of+"/graph", of+"/schemas", of+"/schemas/acme/Widget/v1", of+"/packages", of+"/puppet/hiera?node=n",
+		fmt.Sprintf("%s/diff/%d", of, m), fmt.Sprintf("%s/deepdiff/%d", of, m),
+		fmt.Sprintf("%s/deepdiff/%d?rendered=true", of, m), fmt.Sprintf("%s/deepdiff/%d?cleartext-secrets=true", of, m),
+		"documents/acme/Widget/v1/site/w/history", "documents/acme/Key/v1/site/key/history")
+}
+
+// newServer opens a server with some sites. It keeps next to nothing in its caches, and opens a site for each request.
+func newServer(t *testing.T, vault changes.Vault, names ...string) site {
+	t.Helper()
+	rules := rulesOf(t, authz.WithRoles, "{}")
+	s := openSite(t, settings{defaults: validations.DefaultValidations(), vault: vault}, func(c *api.Config) {
+		c.Access = api.Access{Authenticator: byRole{}, Rules: rules}
+	})
+	for _, name := range names {
+		s.putSite(t, name, "{}", as("admin")...).is(t, http.StatusCreated)
+	}
+	return s
+}
+
+// newIsolation opens the servers.
 func newIsolation(t *testing.T, draw *rapid.T, vault changes.Vault) *isolation {
 	t.Helper()
-	open := func() site {
-		rules := rulesOf(t, authz.WithRoles, "{}")
-		return openSite(t, settings{defaults: validations.DefaultValidations(), vault: vault}, func(c *api.Config) {
-			c.Access = api.Access{Authenticator: byRole{}, Rules: rules}
-		})
+	names := []string{"a", "b", "c"}
+	s := &isolation{
+		T: draw, outer: t, together: newServer(t, vault, names...), alone: map[string]site{}, seen: map[string]*seenSite{},
 	}
-	s := &isolation{T: draw, outer: t, together: open(), alone: map[string]site{}, seen: map[string]*seenSite{}}
-	for _, name := range []string{"a", "b", "c"} {
-		s.together.putSite(t, name, "{}", as("admin")...).is(t, http.StatusCreated)
-		s.alone[name], s.seen[name] = open(), &seenSite{tags: map[string][2]string{}}
+	for _, name := range names {
+		s.alone[name], s.seen[name] = newServer(t, vault), &seenSite{tags: map[string][2]string{}}
 	}
 	return s
 }

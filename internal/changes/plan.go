@@ -248,18 +248,23 @@ func (p Payload) checkClaims(snapshot revisions.Snapshot, diff revisions.Diff) e
 	}
 	for _, claim := range snapshot.Claims {
 		if claimed[claim.Identity] {
-			return duplicate(claim.Identity, claim.Bucket, fmt.Sprintf("%s is in another bucket. Delete it there first, move "+
-				"it with one change set of both buckets (purser push --changeset, or PUT /changesets), or choose another name.",
-				p.placeOf(claim.Identity)))
+			way := "move it with one change set of both buckets (purser push --changeset, or PUT /changesets), or choose " +
+				"another name."
+			if p.Copied != nil {
+				way = "or, if it is in the other bucket no more where it is copied from, copy both (PUT " +
+					"/changesets?from=…&buckets=…)."
+			}
+			return duplicate(claim.Identity, claim.Bucket, fmt.Sprintf("%s is in another bucket. Delete it there first, %s",
+				p.placeOf(claim.Identity), way))
 		}
 	}
 	return nil
 }
 
-// placeOf returns the position of a document in the body, as text.
+// placeOf returns the position of a document in the body, as text; of a copy nobody has the body.
 func (p Payload) placeOf(id document.Identity) string {
 	for _, item := range p.Items {
-		if item.Document != nil && item.Document.Identity == id {
+		if p.Copied == nil && item.Document != nil && item.Document.Identity == id {
 			return item.Segment.Place()
 		}
 	}

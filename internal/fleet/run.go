@@ -101,6 +101,9 @@ func (r *running) end(target Target, result Result) {
 	}
 }
 
+// lostAnswer is the line of a site that has the documents after a change whose answer was lost.
+const lostAnswer = "an answer was lost: this push may have made the change before"
+
 // maxTries bounds how often a site is looked at again that others change meanwhile.
 const maxTries = 4
 
@@ -109,10 +112,14 @@ func (p Push) site(ctx context.Context, target Target) Result {
 	server := p.Server.At(target.Name)
 	server.Plain = true // hints would be about the site of the command line
 	var err error
+	lost := false // whether what became of a change is not known
 	for range maxTries {
 		result, etag, failed := p.dryRun(ctx, server, target)
 		if failed != nil {
 			return Result{Outcome: ofError(failed)}
+		}
+		if lost && result.Kind == Unchanged {
+			result.Outcome = NewOutcome(Unchanged, Line{Text: lostAnswer})
 		}
 		if p.DryRun || result.Kind.Stops() {
 			return result
@@ -123,9 +130,11 @@ func (p Push) site(ctx context.Context, target Target) Result {
 			return changed(result, written)
 		}
 		refused, answered := errors.AsType[*client.Error](err)
-		if answered && refused.Status/100 == 4 && refused.Status != http.StatusPreconditionFailed {
+		overtaken := answered && refused.Status == http.StatusPreconditionFailed
+		if answered && refused.Status/100 == 4 && !overtaken {
 			break // else others have changed the site, or what became of the change is not known: look again
 		}
+		lost = lost || !overtaken
 	}
 	return Result{Outcome: ofError(err)}
 }

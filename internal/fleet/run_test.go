@@ -269,6 +269,9 @@ func TestPush_changesMeanwhile(t *testing.T) {
 		if got := strings.Join(f.asked, ", "); outcomes["a"].Kind != c.kind || got != c.asked {
 			t.Errorf("%s: %+v, asked %s", name, outcomes["a"], got)
 		}
+		if says := fmt.Sprint(outcomes["a"].Lines); strings.Contains(says, lostAnswer) != (name == "a lost answer") {
+			t.Errorf("%s: %s", name, says)
+		}
 	}
 }
 

@@ -57,6 +57,18 @@ func TestStore_Kinds_recent(t *testing.T) {
 	}
 }
 
+// A site without documents has no schemas, also for a server that has none of it in memory.
+func TestStore_Kinds_none(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	s, site := openStore(t, url, defaults()), open(t, url)
+	put(t, site, "a", widget("w", 1))
+	put(t, site, "a", "")
+	if found := countedBy(t, s.Kinds, 2, false); len(found.Kinds)+len(found.Registered) > 0 {
+		t.Errorf("found %v", found)
+	}
+}
+
 // Documents of a schema are counted up to a thousand, also where they are in memory; reading more of them, or the
 // statistics of an empty table, do not make it slow.
 func TestStore_Kinds_many(t *testing.T) {

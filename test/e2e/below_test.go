@@ -48,6 +48,8 @@ var notBelow = map[string]string{
 	"TestFront":                     "it is about the server's front page",
 	"TestMonitoring_sites":          aboutSites,
 	"TestMoveSite":                  aboutSites,
+	"TestFleet":                     aboutSites,
+	"TestFleet_killed":              aboutSites,
 	"TestOperation":                 metricsOfDefault,
 	"TestMonitoring":                metricsOfDefault,
 	"TestMonitoring_newestRevision": metricsOfDefault,
@@ -68,6 +70,7 @@ var notBelow = map[string]string{
 	"TestSecrets_rotation":          "it counts the secrets of all sites, which have different keysets here",
 	"TestDocs":                      documented,
 	"TestDocs_symptoms":             documented,
+	"TestDocs_fleets":               aboutSites,
 }
 
 const (

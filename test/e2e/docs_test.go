@@ -19,8 +19,8 @@ type example struct{ line, commands, output string }
 
 var (
 	fence = regexp.MustCompile("(?m)^```(sh|text)\n((?s:.*?))^```$")
-	// varies matches times and stamps, which differ between runs.
-	varies = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ][\d:.]+Z?|\b[0-9a-f]{16}\b`)
+	// varies matches times, durations and stamps, which differ between runs.
+	varies = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ][\d:.]+Z?|\b[0-9a-f]{16}\b|at a time, \d+ s\b`)
 )
 
 // examplesOf returns the examples of a page of the documentation, from one heading up to another.
@@ -65,6 +65,12 @@ func TestDocs(t *testing.T) {
 func TestDocs_purser(t *testing.T) {
 	t.Parallel()
 	doAsDocumented(t, start(t), examplesOf(t, "docs/purser.md", "## First steps", ""))
+}
+
+// The commands of the tour of fleets have the documented output, with a store of their own, in which they make sites.
+func TestDocs_fleets(t *testing.T) {
+	t.Parallel()
+	doAsDocumented(t, startFresh(t), examplesOf(t, "docs/fleets.md", "## A tour", ""))
 }
 
 // The commands in the page for users of kubeconform have the documented output, with a store of their own.

@@ -32,6 +32,7 @@ type person struct {
 	home  string
 	stdin string
 	env   []string
+	began func(*os.Process) // called with each process; may be nil
 }
 
 // at returns a person whose environment names a server.
@@ -67,7 +68,13 @@ func (p *person) run(t *testing.T, args ...string) said {
 		cmd.Stdin = strings.NewReader(p.stdin)
 	}
 	code := 0
-	if err := cmd.Run(); err != nil {
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if p.began != nil {
+		p.began(cmd.Process)
+	}
+	if err := cmd.Wait(); err != nil {
 		failed, ok := errors.AsType[*exec.ExitError](err)
 		if !ok {
 			t.Fatal(err)

@@ -290,6 +290,42 @@ func (s *story) play(p secretSite, secrets [][]string, reads []read) {
 			s.ask(user, http.MethodGet, withQuery(r.path, blind()[user]), "", "Accept", r.accept)
 		}
 	}
+	if below() == "" {
+		s.copy(p)
+	}
+}
+
+// copiesSite is the path of a site that gets copies.
+const copiesSite = "/sites/copies"
+
+// copy copies the buckets of the site to another one: those with secrets for all who may, and those who may not try.
+func (s *story) copy(p secretSite) {
+	const json = "application/json"
+	s.must(s.ask("admin", http.MethodPut, copiesSite, "{}"))
+	s.must(s.ask("admin", http.MethodDelete, copiesSite+"/api/v1.0/revisions", ""))
+	from := "from=default@latest"
+	users, queries := []string{"writer", "creator"}, []string{"", "&expect=success", "&dry-run=true&findings=true"}
+	for i, bucket := range p.buckets { // which are in any order
+		user := users[i%len(users)]
+		a := s.ask(user, http.MethodPut, copiesSite+"/api/v1.0/buckets/"+bucket+"/documents?"+from+queries[i%len(queries)], "", "Accept", json)
+		if sealed := bucket == "keys" || bucket == "lists"; sealed && a.status != http.StatusForbidden {
+			s.Fatalf("%s copies encrypted documents: status %d\n%s", user, a.status, a.text)
+		}
+	}
+	for i, query := range queries {
+		s.ask(users[i%len(users)], http.MethodPut, copiesSite+"/api/v1.0/changesets?"+from+query, "", "Accept", json)
+	}
+	for _, query := range []string{"&dry-run=true&findings=true&cleartext-secrets=false", ""} {
+		s.must(s.ask("admin", http.MethodPut, copiesSite+"/api/v1.0/changesets?"+from+query, "", "Accept", json))
+	}
+	for _, path := range []string{
+		"", "buckets", "events", "revisions/latest", "revisions/latest/findings", "revisions/latest/documents?form=submitted",
+		"revisions/latest/rendered-documents", "revisions/0/deepdiff/latest", "revisions/latest/status?details=true",
+	} {
+		path = strings.TrimSuffix(copiesSite+"/api/v1.0/"+path, "/api/v1.0/")
+		s.ask("reader", http.MethodGet, path, "", "Accept", json)
+	}
+	s.must(s.ask("creator", http.MethodPut, copiesSite+"/api/v1.0/buckets/site/documents?detach=true", widget("detached", "{}"), "Accept", json))
 }
 
 // read is a GET request.
@@ -418,7 +454,10 @@ func (a asked) tellsVerdict() bool {
 	if strings.Contains(a.path, "findings=true") && !strings.Contains(a.path, "dry-run") {
 		return true
 	}
-	if strings.HasSuffix(a.path, "revisions") { // the list
+	if strings.HasSuffix(a.path, "revisions") || strings.Contains(a.path, "expect=success") { // the list
+		return true
+	}
+	if strings.HasPrefix(a.path, copiesSite) && a.method == http.MethodGet {
 		return true
 	}
 	return strings.Contains(a.path, "/validations") || strings.Contains(a.path, "/status") || strings.Contains(a.path, "/findings") || strings.Count(a.path, "/") == 4 // the revision itself

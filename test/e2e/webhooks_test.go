@@ -420,6 +420,14 @@ func TestWebhooks_secrets(t *testing.T) {
 			t.Errorf("it tells secrets:\n%s", text)
 		}
 	}
+	copies := newReceiver(t, ok)
+	send("admin", "PUT", "/sites/copy", "{}").is(t, http.StatusCreated)
+	send("admin", "POST", "/sites/copy/api/v1.0/webhooks", "{url: '"+copies.URL+"'}").is(t, http.StatusCreated)
+	send("admin", "PUT", "/sites/copy/api/v1.0/buckets/b/documents?from=default@1", "").is(t, http.StatusOK)
+	eventually(t, "a delivery about the copy", func() bool { return len(copies.got()) == 1 })
+	if text := copies.got()[0].body; strings.Contains(text, "hidden-name") || strings.Contains(text, "sesame") || !strings.Contains(text, `"sources"`) {
+		t.Errorf("of the copy it tells\n%s", text)
+	}
 	if added := r.got()[0].event(t).Data["added"]; added != 1. {
 		t.Errorf("added %v, which counts the encrypted document", added)
 	}

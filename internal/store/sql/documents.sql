@@ -184,7 +184,7 @@ WITH RECURSIVE k (schema, n) AS (
 	WHERE k.n < :most_kinds),
 s AS (SELECT head, (SELECT r.stamp FROM revisions r WHERE r.site = :site AND r.revision = :revision) AS stamp
 	FROM sites WHERE site = :site)
-SELECT s.stamp, x.schema, x.name, x.count, x.identity FROM s LEFT JOIN (
+SELECT s.stamp, x.schema, x.name, coalesce(x.count, 0), x.identity FROM s LEFT JOIN (
 	SELECT k.schema, NULL::text AS name, c.count, c.identity FROM k CROSS JOIN LATERAL (
 		SELECT count(*), min(d.identity) AS identity FROM (
 			SELECT ARRAY[d.layer, d.name] AS identity FROM documents d
