@@ -85,6 +85,13 @@ func (s *server) copyDocuments(r *http.Request, from copying, buckets []string, 
 		return changes.Written{}, err
 	}
 	defer end()
+	for _, upstream := range copied.Upstreams {
+		if from.Stamp != 0 && upstream.Stamp != from.Stamp.String() {
+			return changes.Written{}, fault.New(fault.Stale, "HTTPPreconditionFailed", "In the site %s, which from= names, revision "+
+				"%d is another one than that with the stamp %s: all revisions were deleted since, or the database was restored. "+
+				"Nothing was stored", from.Site, id, from.Stamp)
+		}
+	}
 	if options.Copied = copied.Upstreams; from.promotes {
 		options.Promotion = func(ctx context.Context) (revisions.Promotion, error) {
 			promotion, err := view.Promotion(ctx, id)

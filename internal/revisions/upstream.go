@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -81,15 +82,24 @@ func (u Upstreams) followed(buckets []string) error {
 type CopyFrom struct {
 	Site     string
 	Revision string // a number, "latest", or "tag:" and a tag
+	Stamp    Stamp  // that the revision must have; 0 for any
 	Bucket   string // empty for that of the same name
 }
 
-// ParseCopyFrom parses SITE@REVISION or SITE@REVISION/BUCKET. Tags and buckets may have slashes in their names: the
+// ParseCopyFrom parses SITE@REVISION or SITE@REVISION/BUCKET, where REVISION may be NUMBER-STAMP, as in an ETag. Tags and buckets may have slashes in their names: the
 // name of a revision ends at the first one, and a tag with a slash cannot be named.
 func ParseCopyFrom(text string) (from CopyFrom, ok bool) {
 	site, rest, ok := strings.Cut(text, "@")
 	revision, bucket, named := strings.Cut(rest, "/")
-	return CopyFrom{site, revision, bucket}, ok && site != "" && revision != "" && (bucket != "" || !named)
+	from = CopyFrom{Site: site, Revision: revision, Bucket: bucket}
+	number, stamp, stamped := strings.Cut(revision, "-")
+	if _, err := strconv.ParseUint(number, 10, 64); err == nil && stamped {
+		from.Revision = number
+		if from.Stamp, err = ParseStamp(stamp); err != nil {
+			return from, false
+		}
+	}
+	return from, ok && site != "" && revision != "" && (bucket != "" || !named)
 }
 
 // Promotion is the condition of a change that the revision which it copies has a verdict of success when the change is
