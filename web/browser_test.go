@@ -307,20 +307,21 @@ func TestBrowser_fleet(t *testing.T) { //nolint:paralleltest // it has the machi
 	b.do(t, chromedp.Click(`//a[bdi="bad1"]`))
 	b.wait(t, has("What changes in rendered documents"))
 	b.inAllSizes(t, "fleet-copy")
-	b.do(t, chromedp.NavigateBack())
 	b.open(t, "/ui/fleet?from=shared@latest/layers&label=type%3Dfoundry&waves=wave&failures=2")
 	b.do(t, chromedp.Click(`button.main`))
 	b.wait(t, has("Copy to 3 sites"))
-	begun, goOn := make(chan struct{}), make(chan struct{})
+	begun, wait := make(chan struct{}), make(chan struct{})
+	goOn := sync.OnceFunc(func() { close(wait) })
+	t.Cleanup(goOn)
 	s.onPut(func() {
 		close(begun)
-		<-goOn
+		<-wait
 	})
 	b.do(t, chromedp.Evaluate(`document.querySelector('form.act button').click()`, nil))
 	<-begun
 	b.wait(t, has("Stop")+" && "+has("This page is written")+" && "+has("0 of 4 sites"))
 	b.inAllSizes(t, "fleet-running")
-	close(goOn)
+	goOn()
 	b.wait(t, has("changed, and became success"))
 	b.inAllSizes(t, "fleet-done")
 	b.do(t, chromedp.Click(`//a[span="Back to the form"]`))
