@@ -67,7 +67,7 @@ func (v *visit) copyHere() (view, error) {
 		return view{}, err
 	}
 	page.Action = v.Base.Query("copy", "from", page.From, "bucket", page.Bucket)
-	v.reserve(len(page.Action))
+	v.reserve(len(page.Action) + perByte*len(page.Message))
 	page.Findings, page.Rendered = page.Preview.Findings, page.Preview.Rendered
 	if page.Rendered != nil {
 		page.Shown = renderedChanges(*page.Rendered)

@@ -131,11 +131,13 @@ func (v *visit) fleetPage(form pushForm, refused *refusal) (view, error) {
 			return view{}, err
 		}
 	}
-	const perByte = 5 // which a character of the form takes in a page
 	v.reserve(perByte * querySize(form.values()))
 	shown.Data = page
 	return shown, nil
 }
+
+// perByte is how many bytes of a page a byte of a field takes at most.
+const perByte = 5
 
 // maxPushForm bounds the total size of what the form of a push has, in bytes: it must have room in a URL afterwards.
 const maxPushForm = maxQuery - 500
@@ -161,7 +163,7 @@ func (v *visit) push(dryRun bool) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	title := "Copy to " + fleet.Sites(page.Sites)
+	title := "Copy to " + page.Sites
 	return view{template: "push", Title: title, Section: "fleet", Data: page, stream: true}, nil
 }
 

@@ -71,7 +71,7 @@ func TestFleet(t *testing.T) {
 	wellFormed(t, "dry run", dry)
 	dry.shows(t, "shared@latest is revision 2 of shared", "of 3 sites", "2 would change, and become success new1 new2",
 		"1 would FAIL [acme/Host/v1, site] cmp-1 .data.rack: 99 is greater than the maximum of 40 bad1", "Copy to 2 sites",
-		"Sites that would not be changed count as failures, here 1: after 1, no further site is begun.")
+		"Each site is asked once more, and changed unless it would fail. 1 site would not be changed: after 1 of these, no further site is begun.")
 	const preview = "/sites/bad1/ui/copy?bucket=layers&from=shared%402%2Flayers"
 	if links := dry.links(t, "/ui/fleet"); !slices.Contains(links, preview) {
 		t.Errorf("no link leads to %s: %q", preview, links)
@@ -305,7 +305,13 @@ func TestCopy(t *testing.T) {
 		t.Errorf("sent to %q", to)
 	}
 	b.get(t, "/sites/new1/ui/revisions/2").shows(t, "as agreed")
-	b.get(t, target).is(t, http.StatusOK).shows(t, "The bucket has these documents already")
+	same := b.get(t, "/sites/new1/ui/copy?bucket=layers&from=shared%40latest").is(t, http.StatusOK)
+	same.shows(t, "The bucket has these documents already. A copy only notes that it follows shared@latest .")
+	b.send(t, http.MethodPost, "/sites/new1/ui/copy?bucket=layers&from=shared%40latest",
+		same.form(t, "/sites/new1/ui/copy?bucket=layers&from=shared%40latest")).is(t, http.StatusSeeOther)
+	if got := b.followers(t); !slices.Equal(got, []string{"new1"}) {
+		t.Errorf("%q follow", got)
+	}
 	b.send(t, http.MethodPost, target, late).is(t, http.StatusPreconditionFailed) // there is a newer revision
 	out := s.browser(t).send(t, http.MethodPost, target, form).is(t, http.StatusSeeOther)
 	if to := out.Header.Get("Location"); to != "/ui/sign-in?next=%2Fsites%2Fnew1%2Fui%2Fcopy%3Fbucket%3Dlayers%26from%3Dshared%25402" {

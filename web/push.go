@@ -38,7 +38,7 @@ type pushView struct {
 
 	Asked  string // the source as it was named
 	Source string // SITE@REVISION/BUCKET with the number of the revision
-	Sites  int
+	Sites  string // their number
 	Back   string // the form
 	Start  string // where the form leads that makes the change; "" if this is the change
 
@@ -55,7 +55,7 @@ type pushView struct {
 // pushPage returns the page of a push.
 func (v *visit) pushPage(form pushForm, push fleet.Push, targets []fleet.Target) *pushView {
 	page := &pushView{
-		pageBuffer: v.pageBuffer, Asked: form.From, Push: push, of: v, waves: fleet.Waves(targets), Sites: len(targets),
+		pageBuffer: v.pageBuffer, Asked: form.From, Push: push, of: v, waves: fleet.Waves(targets), Sites: fleet.Sites(len(targets)),
 		Source: push.From.Site + "@" + strconv.FormatInt(push.From.Revision, 10) + "/" + push.From.Bucket,
 		Back:   v.Base.Link("fleet") + "?" + form.values().Encode(),
 	}
@@ -82,6 +82,7 @@ func (v *visit) stream(of view) {
 	}
 	defer end()
 	recordOf(v.Context()).lasts = true
+	v.w.Header().Set("X-Accel-Buffering", "no") // by proxies
 	_ = http.NewResponseController(v.w).SetReadDeadline(time.Time{}) // which would end the request, too
 	v.show(of)
 }
@@ -106,6 +107,13 @@ func (p *pushView) Progress() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		ctx, stop := context.WithCancel(p.of.Context())
 		began, ended := time.Now(), make(chan struct{})
+		stopping := p.of.Stopping
+		select {
+		case <-stopping: // while it waited for its place
+			p.stopping = true
+			stop()
+		default:
+		}
 		go func() {
 			defer close(ended)
 			p.left, _ = p.Run(ctx, p.waves, func(target fleet.Target, result fleet.Result) error {
@@ -118,7 +126,6 @@ func (p *pushView) Progress() iter.Seq[string] {
 			<-ended
 			p.took = time.Since(began)
 		}()
-		stopping := p.of.Stopping
 		for lines := 0; ; {
 			if p.of.sendOn() != nil {
 				stop()
@@ -154,8 +161,9 @@ func pause(already time.Duration) time.Duration {
 type pushEnd struct {
 	Head   string
 	Groups []shownGroup
-	Would  int    // sites that would be changed
-	Fails  int    // sites that count as failures
+	Would  string // the number of sites that would be changed or, if there are none, that have the documents already
+	Same   bool   // no site would be changed
+	Fails  string // the number of sites that count as failures; "" for none
 	Why    string // not all sites were begun; "" if they were
 	Left   []string
 }
@@ -177,14 +185,27 @@ const maxNamed = 100
 func (p *pushView) Ended() (end pushEnd) {
 	shown := p.tally.Shown(maxNamed)
 	shown.Parallel, shown.Took, shown.DryRun, shown.Left = p.Parallel, p.took, p.DryRun, p.left
-	end = pushEnd{Head: shown.Head(), Fails: shown.Failures(), Why: p.why(shown)}
+	end = pushEnd{Head: shown.Head(), Why: p.why(shown)}
+	if failures := shown.Failures(); failures > 0 {
+		end.Fails = fleet.Sites(failures)
+	}
+	changed, same := 0, 0
 	for _, group := range shown.Groups {
 		end.Groups = append(end.Groups, shownGroup{
 			group, fleet.Number(group.Sites), shown.Sentence(group), classOf(group.Kind), shown.Names[group.Number],
 		})
-		if !group.Kind.Stops() && group.Kind != fleet.Unchanged {
-			end.Would += group.Sites
+		switch {
+		case group.Kind == fleet.Unchanged:
+			same += group.Sites
+		case !group.Kind.Stops():
+			changed += group.Sites
 		}
+	}
+	if end.Same = changed == 0; end.Same {
+		changed = same
+	}
+	if changed > 0 {
+		end.Would = fleet.Sites(changed)
 	}
 	for _, wave := range p.left {
 		text := fleet.Sites(len(wave.Targets))

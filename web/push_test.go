@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -23,7 +24,8 @@ type manySites struct {
 	sites int
 	takes time.Duration
 	says  func(site string) string
-	size  int // of each answer, in bytes; 0 for as many as it needs
+	size  int    // of each answer, in bytes; 0 for as many as it needs
+	wide  string // in the labels of sites, and the names of buckets that they follow
 }
 
 func (m manySites) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -32,10 +34,16 @@ func (m manySites) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/sites":
 		var found []string
-		for i := range m.sites {
-			found = append(found, fmt.Sprintf(`{"name":"s%04d%s","status":"success","labels":{"a":"b"}}`, i, strings.Repeat("-", 58)))
+		limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+		for i := range min(m.sites, max(limit, 3000)) {
+			found = append(found, fmt.Sprintf(`{"name":"s%04d%s","status":"success","labels":{"a":"b%s"},"sources":{"%[3]s":{"site":"shared",
+				"revision":1,"bucket":"%[3]s"}}}`, i, strings.Repeat("-", 58), m.wide))
 		}
-		fmt.Fprintf(w, `{"results":[%s],"next":null}`, strings.Join(found, ","))
+		next := "null"
+		if m.wide != "" {
+			next = `"more"`
+		}
+		fmt.Fprintf(w, `{"results":[%s],"next":%s}`, strings.Join(found, ","), next)
 	case r.Method == http.MethodPut:
 		time.Sleep(m.takes) // a fake sleep of synctest
 		w.Header().Set("ETag", `"4-aa"`)
@@ -67,21 +75,29 @@ func (r *reads) Write(text []byte) (int, error) {
 	return r.ResponseRecorder.Write(text) //nolint:wrapcheck // it is the recorder's
 }
 
-// pushed makes a dry run of many sites with a form, and returns the page and what was counted of requests.
-func (m manySites) pushed(ctx context.Context, t *testing.T, browser *reads, form url.Values) (page string, counted []string) {
+// server returns the pages of the API.
+func (m manySites) server(t *testing.T, observe func(page, method string, status int, took time.Duration)) http.Handler {
 	t.Helper()
-	var mutex sync.Mutex
 	handler, err := New(Config{
-		API: m, Key: bytes.Repeat([]byte("k"), 32), Now: time.Now, Log: slog.New(slog.DiscardHandler),
-		Observe: func(page, _ string, _ int, _ time.Duration) {
-			mutex.Lock()
-			defer mutex.Unlock()
-			counted = append(counted, page)
-		},
+		API: m, Key: bytes.Repeat([]byte("k"), 32), Now: time.Now, Log: slog.New(slog.DiscardHandler), Observe: observe,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return handler
+}
+
+func uncounted(string, string, int, time.Duration) {}
+
+// pushed makes a dry run of many sites with a form, and returns the page and what was counted of requests.
+func (m manySites) pushed(ctx context.Context, t *testing.T, browser *reads, form url.Values) (page string, counted []string) {
+	t.Helper()
+	var mutex sync.Mutex
+	handler := m.server(t, func(page, _ string, _ int, _ time.Duration) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		counted = append(counted, page)
+	})
 	browser.ResponseRecorder, browser.began = httptest.NewRecorder(), time.Now()
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/ui/fleet", strings.NewReader(form.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -132,13 +148,7 @@ func TestPush_unread(t *testing.T) {
 func TestPush_places(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		handler, err := New(Config{
-			API: manySites{sites: 8, takes: time.Hour, says: func(string) string { return "x" }}, Key: bytes.Repeat([]byte("k"), 32),
-			Now: time.Now, Log: slog.New(slog.DiscardHandler), Observe: func(string, string, int, time.Duration) {},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		handler := manySites{sites: 8, takes: time.Hour, says: func(string) string { return "x" }}.server(t, uncounted)
 		var group sync.WaitGroup
 		ctx, cancel := context.WithCancel(t.Context())
 		send := func(method, target, address string) *httptest.ResponseRecorder {
@@ -200,6 +210,55 @@ func TestPush_worst(t *testing.T) {
 			t.Logf("%s: %d bytes", name, len(page))
 		}
 	})
+}
+
+// The form with its followers, and the preview of one site, have at most 150 KB too.
+func TestFleet_worst(t *testing.T) {
+	t.Parallel()
+	wide := strings.Repeat("\U000E0001", 255)
+	handler := manySites{sites: 100, wide: wide}.server(t, uncounted)
+	for name, query := range map[string]url.Values{
+		"form":         {"from": {"shared@latest"}},
+		"a long form":  {"from": {"shared@latest"}, "message": {strings.Repeat("'", 4400)}},
+		"a later page": {"from": {"shared@latest/" + wide}, "label": {strings.Repeat("+", 3000)}, "offset": {"100"}},
+	} {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/ui/fleet?"+query.Encode(), http.NoBody))
+		if size := w.Body.Len(); w.Code != http.StatusOK || size > maxPage || !strings.Contains(w.Body.String(), "After these") {
+			t.Errorf("%s: status %d, %d bytes", name, w.Code, size)
+		}
+	}
+
+	document := `{"change":"modified","schema":"acme/` + strings.Repeat("H", 240) + `/v1","layer":"` + wide + `","name":"` + wide + `","bucket":"` + wide + `"}`
+	many := strings.Repeat(document+",", 300) + document
+	row := strings.Repeat("&", 2000)
+	diff := `"@@ -1,200 +1,0 @@\n` + strings.Repeat(`-`+row+`\n`, 200) + `"`
+	difference := `{"diff":` + diff + `,"documents":[` + many + `]}`
+	finding := `{"level":"error","validation":"v","document":` + document + `,"path":"` + wide + `","message":"` + row + `"}`
+	preview := `{"changed":true,"status":"failure","documents":[` + many + `],"total":300,"findings":[` + strings.Repeat(finding+",", 300) + finding +
+		`],"weakened":["` + row + `"],"rendered":{"count":300,"differences":[` + strings.Repeat(difference+",", 20) + difference + `],"unlisted":7}}`
+	api := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if w.Header().Set("ETag", `"4-aa"`); r.Method == http.MethodPut {
+			fmt.Fprint(w, preview)
+		} else {
+			fmt.Fprint(w, `{"user":{"id":"u"},"rules":[]}`)
+		}
+	})
+	handler, err := New(Config{
+		API: api, Key: bytes.Repeat([]byte("k"), 32), Now: time.Now, Log: slog.New(slog.DiscardHandler), Observe: uncounted,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := url.Values{"from": {"shared@1/" + wide}, "bucket": {wide}, "message": {strings.Repeat("'", 2500)}}
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/sites/a/ui/copy?"+query.Encode(), http.NoBody))
+	if w.Code != http.StatusOK || w.Body.Len() > maxPage || !strings.Contains(w.Body.String(), "more document") ||
+		!strings.Contains(w.Body.String(), "more finding") || !strings.Contains(w.Body.String(), "more difference") {
+		t.Errorf("status %d, %d bytes\n%.2000s", w.Code, w.Body.Len(), w.Body)
+	}
+	t.Logf("%d bytes", w.Body.Len())
 }
 
 // What a site says is bounded, and the page says which command reads more.
