@@ -32,7 +32,8 @@ type renderedChange struct {
 // copyHere previews what a copy of a bucket would change in one site and, once confirmed, copies it.
 func (v *visit) copyHere() (view, error) {
 	page := copyView{
-		pageBuffer: v.pageBuffer, From: v.param("from"), Bucket: v.param("bucket"), Message: strings.TrimSpace(v.Form.Get("message")),
+		pageBuffer: v.pageBuffer, From: v.param("from"), Bucket: v.param("bucket"),
+		Message: strings.TrimSpace(v.Form.Get("message")),
 	}
 	head := v.field("head")
 	if v.Method != http.MethodPost { // a preview, which can be opened again

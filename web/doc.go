@@ -10,8 +10,8 @@
 // templates/parts.html what several have, and templates/pages a file for each page. Package signin knows the user's
 // token.
 //
-// The page of a push to many sites (push.go) is sent while it is made: its template ranges over the progress of the push,
-// which ends when the browser disconnects. So nothing goes on, and nothing is kept, for which no page is open.
+// The page of a push to many sites (push.go) is sent while it is made: its template ranges over the progress of the
+// push, which ends when the browser disconnects. So nothing goes on, and nothing is kept, for which no page is open.
 //
 // The path in front of /ui/ is taken from a request before it is routed (place.go); a visit calls the API of that site,
 // and the links of its page are below pageBuffer.Base.

@@ -185,8 +185,8 @@ func (v *visit) pushOf(form pushForm, dryRun bool) (*pushView, error) {
 	}
 	switch {
 	case !ok:
-		return nil, mistake("The source must be SITE@REVISION, such as global@17, global@latest or global@tag:candidate, or " +
-			"SITE@REVISION/BUCKET.")
+		return nil, mistake("The source must be SITE@REVISION, such as global@17, global@latest or global@tag:candidate, " +
+			"or SITE@REVISION/BUCKET.")
 	case push.Bucket == "":
 		return nil, mistake("Name the bucket: in the source, as SITE@REVISION/BUCKET, or as that of the sites.")
 	case len(form.Labels) == 0 && !form.Followers:
@@ -237,8 +237,9 @@ func (v *visit) checkSource(form pushForm, from events.Upstream) error {
 	}
 	if status != success {
 		return &refusal{
-			Status:  http.StatusConflict,
-			Message: fmt.Sprintf("Revision %d of %s is a %s, and the form asks for a success.", from.Revision, from.Site, status),
+			Status: http.StatusConflict,
+			Message: fmt.Sprintf("Revision %d of %s is a %s, and the form asks for a success.", from.Revision, from.Site,
+				status),
 		}
 	}
 	return nil

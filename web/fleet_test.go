@@ -247,7 +247,7 @@ func (i idle) Write(text []byte) (int, error) {
 	if len(text) == 0 {
 		i.told()
 	}
-	return i.ResponseRecorder.Write(text) //nolint:wrapcheck // it is the recorder's
+	return i.ResponseRecorder.Write(text)
 }
 
 // When the server stops, the site that was begun is finished, and the page says which were not begun.

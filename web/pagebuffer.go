@@ -81,8 +81,8 @@ func (p *pageBuffer) Of(revision int64, most int, list any) part {
 // reserve keeps bytes free for what follows the lists of a page.
 func (p *pageBuffer) reserve(bytes int) { p.end -= bytes }
 
-// WriteTo implements io.WriterTo: it writes what it has not written before. In all texts and attributes of the page, it writes the code points of characters that
-// could disguise other ones, which html/template leaves as they are.
+// WriteTo implements io.WriterTo: it writes what it has not written before. In all texts and attributes of the page, it
+// writes the code points of characters that could disguise other ones, which html/template leaves as they are.
 func (p *pageBuffer) WriteTo(w io.Writer) (int64, error) {
 	n, err := io.WriteString(w, words.Printable(string(p.written.Bytes()[p.sent:])))
 	p.sent = p.written.Len()

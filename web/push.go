@@ -55,7 +55,8 @@ type pushView struct {
 // pushPage returns the page of a push.
 func (v *visit) pushPage(form pushForm, push fleet.Push, targets []fleet.Target) *pushView {
 	page := &pushView{
-		pageBuffer: v.pageBuffer, Asked: form.From, Push: push, of: v, waves: fleet.Waves(targets), Sites: fleet.Sites(len(targets)),
+		pageBuffer: v.pageBuffer, Asked: form.From, Push: push, of: v, waves: fleet.Waves(targets),
+		Sites:  fleet.Sites(len(targets)),
 		Source: push.From.Site + "@" + strconv.FormatInt(push.From.Revision, 10) + "/" + push.From.Bucket,
 		Back:   v.Base.Link("fleet") + "?" + form.values().Encode(),
 	}
@@ -69,10 +70,10 @@ func (v *visit) pushPage(form pushForm, push fleet.Push, targets []fleet.Target)
 }
 
 // stream sends a page while it is made. Few are sent at the same time, and they do not take the place of others.
-func (v *visit) stream(of view) {
-	ctx, cancel := context.WithTimeout(budget.WithOwner(v.Context(), v.visitor()), patience)
+func (v *visit) stream(ctx context.Context, of view) {
+	waiting, cancel := context.WithTimeout(budget.WithOwner(ctx, v.visitor()), patience)
 	defer cancel()
-	end, err := v.streams.Acquire(ctx, budget.Claim{Weight: 1})
+	end, err := v.streams.Acquire(waiting, budget.Claim{Weight: 1})
 	if err != nil {
 		v.fail(&refusal{
 			Status:  http.StatusServiceUnavailable,
@@ -81,8 +82,8 @@ func (v *visit) stream(of view) {
 		return
 	}
 	defer end()
-	recordOf(v.Context()).lasts = true
-	v.w.Header().Set("X-Accel-Buffering", "no") // by proxies
+	recordOf(ctx).lasts = true
+	v.w.Header().Set("X-Accel-Buffering", "no")                      // by proxies
 	_ = http.NewResponseController(v.w).SetReadDeadline(time.Time{}) // which would end the request, too
 	v.show(of)
 }

@@ -3,7 +3,6 @@ package web
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -47,8 +46,7 @@ func (m manySites) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPut:
 		time.Sleep(m.takes) // a fake sleep of synctest
 		w.Header().Set("ETag", `"4-aa"`)
-		text, _ := json.Marshal(m.says(site))
-		fmt.Fprintf(w, `{"changed":true,"status":"success","weakened":[%s]}%s`, text, strings.Repeat(" ", m.size))
+		fmt.Fprintf(w, `{"changed":true,"status":"success","weakened":["%s"]}%s`, m.says(site), strings.Repeat(" ", m.size))
 	case strings.HasPrefix(path, "revisions/"):
 		fmt.Fprint(w, `{"id":17,"stamp":"ab"}`)
 	default:
@@ -72,7 +70,7 @@ func (r *reads) Write(text []byte) (int, error) {
 	if len(text) > 0 {
 		r.got = append(r.got, time.Since(r.began).Round(time.Second))
 	}
-	return r.ResponseRecorder.Write(text) //nolint:wrapcheck // it is the recorder's
+	return r.ResponseRecorder.Write(text)
 }
 
 // server returns the pages of the API.
@@ -274,11 +272,11 @@ func TestPush_large(t *testing.T) {
 // Lines about progress come each second at first, and never after half a minute.
 func TestPause(t *testing.T) {
 	t.Parallel()
-	for already, want := range map[time.Duration]time.Duration{
-		0: time.Second, 40 * time.Second: time.Second, 80 * time.Second: 2 * time.Second, time.Hour: 30 * time.Second,
+	for _, c := range []struct{ already, want time.Duration }{
+		{0, time.Second}, {40 * time.Second, time.Second}, {80 * time.Second, 2 * time.Second}, {time.Hour, 30 * time.Second},
 	} {
-		if got := pause(already); got != want {
-			t.Errorf("%v after %v, want %v", got, already, want)
+		if got := pause(c.already); got != c.want {
+			t.Errorf("%v after %v, want %v", got, c.already, c.want)
 		}
 	}
 }

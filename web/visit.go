@@ -181,7 +181,7 @@ func (s *server) form(size int64, show handler) http.HandlerFunc {
 			return func() {
 				switch {
 				case shown.stream:
-					v.stream(shown)
+					v.stream(ctx, shown)
 				case shown.template != "":
 					v.show(shown)
 				}

@@ -108,8 +108,8 @@ const (
 	failure = "failure"
 )
 
-// Judge returns the outcome of the dry run of a site. A change that weakens policies is refused for the reason weakened,
-// unless that is "".
+// Judge returns the outcome of the dry run of a site. A change that weakens policies is refused for the reason
+// weakened, unless that is "".
 func Judge(after wire.Preview[wire.Finding], before Before, weakened string) Outcome {
 	var notes []Line
 	for _, text := range after.Weakened {

@@ -51,7 +51,8 @@ func (t *Tally) Progress(took time.Duration) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	rate := float64(len(t.of)-t.before) / max(took.Seconds(), 1)
-	return fmt.Sprintf("%s of %s, %.0f/s, %s", Number(len(t.of)), Sites(t.sites), rate, words.Count(t.groups.Len(), "group"))
+	return fmt.Sprintf("%s of %s, %.0f/s, %s", Number(len(t.of)), Sites(t.sites), rate,
+		words.Count(t.groups.Len(), "group"))
 }
 
 // Shown returns what a text says about the sites and, of each group, at most so many names, the first ones in order.
