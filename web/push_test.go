@@ -130,6 +130,26 @@ func TestPush_streams(t *testing.T) {
 	})
 }
 
+// When the server is stopping already, no site is begun.
+func TestPush_stopping(t *testing.T) {
+	t.Parallel()
+	stopping := make(chan struct{})
+	close(stopping)
+	handler, err := New(Config{
+		API: manySites{sites: 40, says: func(string) string { return "x" }}, Key: bytes.Repeat([]byte("k"), 32), Now: time.Now,
+		Log: slog.New(slog.DiscardHandler), Observe: uncounted, Stopping: stopping,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/ui/fleet?"+plainForm().Encode(), http.NoBody)
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	if !strings.Contains(w.Body.String(), "The server is stopping: 40 sites not begun") || strings.Contains(w.Body.String(), "<strong>") {
+		t.Errorf("%s", w.Body)
+	}
+}
+
 // A browser that reads nothing any more is one that has disconnected.
 func TestPush_unread(t *testing.T) {
 	t.Parallel()
