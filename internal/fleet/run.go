@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -156,7 +157,7 @@ func (p Push) dryRun(ctx context.Context, server *client.Client, target Target) 
 		}
 		before.Verdict = &verdict
 	}
-	weakened := p.Advice.Weakened
+	weakened := cmp.Or(p.Advice.Weakened, "ValidationPolicies would be weakened")
 	if p.Weakens {
 		weakened = ""
 	}
@@ -210,7 +211,7 @@ func (p Push) ofError(err error) Outcome {
 	for text := range strings.Lines(err.Error()) {
 		lines = append(lines, Line{Text: strings.TrimSpace(text)})
 	}
-	if answered && refused.Type == "TooManyDeleted" {
+	if answered && refused.Type == "TooManyDeleted" && p.Advice.TooMany != "" {
 		lines = append(lines, Line{Text: p.Advice.TooMany})
 	}
 	return NewOutcome(kind, lines...)
