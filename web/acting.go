@@ -134,5 +134,5 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	if last, err := strconv.ParseInt(r.Header.Get("Last-Event-ID"), 10, 64); err == nil {
 		request.Header.Set("Last-Event-ID", strconv.FormatInt(last, 10))
 	}
-	s.API.ServeHTTP(w, inProcess{s.API, r, session.Token}.request(request))
+	s.API.ServeHTTP(w, inProcess{api: s.API, outer: r, token: session.Token}.request(request))
 }

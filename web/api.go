@@ -25,13 +25,18 @@ const maxAnswer = 32 << 20
 
 // newAPI returns a client for the site that is named, the default one for "".
 func newAPI(handler http.Handler, outer *http.Request, token, site string) api {
+	return api{newClient(inProcess{handler, outer, token, maxAnswer}, site, maxAnswer)}
+}
+
+// newClient returns a client that sends each request once.
+func newClient(transport http.RoundTripper, site string, most int) *client.Client {
 	c, err := client.New(client.Config{
-		Server: "http://api", Site: site, Transport: inProcess{handler, outer, token}, MaxBytes: maxAnswer, Once: true,
+		Server: "http://api", Site: site, Transport: transport, MaxBytes: int64(most), Once: true,
 	})
 	if err != nil {
 		panic(err) // none of this depends on the request
 	}
-	return api{c}
+	return c
 }
 
 // sites returns a client for what is about sites themselves.
@@ -61,6 +66,7 @@ type inProcess struct {
 	api   http.Handler
 	outer *http.Request // the browser's
 	token string
+	most  int // bytes of an answer
 }
 
 // request returns a request as the API receives it.
@@ -85,7 +91,7 @@ func (p inProcess) RoundTrip(r *http.Request) (answer *http.Response, err error)
 	if at := r.URL.EscapedPath(); strings.Contains(at, "//") || strings.HasSuffix(at, "/") {
 		return nil, &refusal{Status: http.StatusBadRequest, Message: "A name is missing."} // else it would be a list of all
 	}
-	got := &recorder{header: http.Header{}}
+	got := &recorder{header: http.Header{}, most: p.most}
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the API broke its answer off: %v", p)
@@ -99,7 +105,7 @@ func (p inProcess) RoundTrip(r *http.Request) (answer *http.Response, err error)
 		return nil, &refusal{
 			Status: http.StatusRequestEntityTooLarge,
 			Message: fmt.Sprintf("This is more than the %d MiB that a page is made of. Ask for less of it, or use the API.",
-				maxAnswer>>20),
+				p.most>>20),
 		}
 	}
 	got.WriteHeader(http.StatusOK)
@@ -114,7 +120,8 @@ type recorder struct {
 	status   int // 0 until it is known
 	header   http.Header
 	body     bytes.Buffer
-	overflow bool // there is more than maxAnswer
+	most     int
+	overflow bool // there is more than that
 }
 
 // Header implements http.ResponseWriter.
@@ -132,7 +139,7 @@ var errLarge = errors.New("the API's answer is too large for a page")
 // Write implements http.ResponseWriter.
 func (r *recorder) Write(text []byte) (int, error) {
 	r.WriteHeader(http.StatusOK)
-	if r.body.Len()+len(text) > maxAnswer {
+	if r.body.Len()+len(text) > r.most {
 		r.overflow = true
 		return 0, errLarge
 	}

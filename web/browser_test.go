@@ -287,6 +287,51 @@ func TestBrowser_sites(t *testing.T) { //nolint:paralleltest // it has the machi
 	b.wait(t, has("Revision 2 may be deployed"))
 }
 
+// TestBrowser_fleet copies a bucket to many sites: the form, what each would say, one site's difference, the change, and
+// the sites that follow.
+func TestBrowser_fleet(t *testing.T) { //nolint:paralleltest // it has the machine to itself
+	s := sharing(t, anonymous)
+	name := "a" + strings.Repeat("0123456789.", 5) + "z"
+	s.call(t, "PUT", "/sites/"+name, "labels: {type: foundry, wave: '4'}")
+	b := newScreen(t, s)
+	b.open(t, "/ui/")
+	b.do(t, chromedp.Click(`//nav//a[text()="Fleet"]`))
+	b.wait(t, has("Copy a bucket to many sites"))
+	b.do(t, chromedp.SendKeys(`[name=from]`, "shared@latest/layers"), chromedp.SendKeys(`[name=label]`, "type=foundry"),
+		chromedp.SendKeys(`[name=waves]`, "wave"))
+	b.inAllSizes(t, "fleet-form")
+	b.do(t, chromedp.Click(`button.main`))
+	b.wait(t, has("Copy to 3 sites"))
+	b.holds(t, "!"+has("Stop")+" && !"+has("This page is written"))
+	b.inAllSizes(t, "fleet-dry-run")
+	b.do(t, chromedp.Click(`//a[bdi="bad1"]`))
+	b.wait(t, has("What changes in rendered documents"))
+	b.inAllSizes(t, "fleet-copy")
+	b.open(t, "/ui/fleet?from=shared@latest/layers&label=type%3Dfoundry&waves=wave&failures=2")
+	b.do(t, chromedp.Click(`button.main`))
+	b.wait(t, has("Copy to 3 sites"))
+	begun, wait := make(chan struct{}), make(chan struct{})
+	goOn := sync.OnceFunc(func() { close(wait) })
+	t.Cleanup(goOn)
+	s.onPut(func() {
+		close(begun)
+		<-wait
+	})
+	b.do(t, chromedp.Evaluate(`document.querySelector('form.act button').click()`, nil))
+	<-begun
+	b.wait(t, has("Stop")+" && "+has("This page is written")+" && "+has("0 of 4 sites"))
+	b.inAllSizes(t, "fleet-running")
+	goOn()
+	b.wait(t, has("changed, and became success"))
+	b.inAllSizes(t, "fleet-done")
+	b.do(t, chromedp.Click(`//a[span="Back to the form"]`))
+	b.wait(t, has("Sites that follow shared"))
+	b.inAllSizes(t, "fleet-followers")
+	b.open(t, "/ui/?follows=shared")
+	b.wait(t, has("up to date"))
+	b.inAllSizes(t, "fleet-list")
+}
+
 // looks goes to the other pages.
 func (b *screen) looks(t *testing.T) {
 	t.Helper()

@@ -84,6 +84,18 @@ func firstComparison(unified string, most int) *comparison {
 	return all[0]
 }
 
+// folded returns the comparison in a unified diff without names, without the rows that exceed most bytes.
+func folded(unified string, most int) *comparison {
+	c := &comparison{}
+	for line := range diff.Lines(unified) {
+		if line.Kind == diff.Header || len(c.Hunks) > 0 && line.Kind != diff.Note {
+			c.add(line)
+		}
+	}
+	c.cut(most, false)
+	return c
+}
+
 // arranged returns a comparison with its document for each of the changes, and then the comparisons that match none.
 // Titles cannot be parsed, because names, layers and buckets may contain any characters.
 func arranged(parsed []*comparison, changes []comparison) []*comparison {

@@ -10,6 +10,9 @@
 // templates/parts.html what several have, and templates/pages a file for each page. Package signin knows the user's
 // token.
 //
+// The page of a push to many sites (push.go) is sent while it is made: its template ranges over the progress of the
+// push, which ends when the browser disconnects. So nothing goes on, and nothing is kept, for which no page is open.
+//
 // The path in front of /ui/ is taken from a request before it is routed (place.go); a visit calls the API of that site,
 // and the links of its page are below pageBuffer.Base.
 //
@@ -17,8 +20,8 @@
 //   - A page is a client of the API: it asks the whole handler, with its authentication, authorization, redaction,
 //     limits and audit, on behalf of its user. It cannot show more than the API, and decides nothing: whether a
 //     revision may be deployed, and the advice for a finding, come from the API.
-//   - A view makes a bounded number of calls, whatever the site holds. It is one line of the log and one request in the
-//     metrics (record.go).
+//   - A view makes a bounded number of calls, whatever the site holds; a push a bounded number for each site. It is one
+//     line of the log and one request in the metrics, unless it lasts as long as what it tells of (record.go).
 //   - An answer of the API is in memory, and has at most 32 MiB.
 //   - Document content is text: it becomes no markup, no script and no link elsewhere. html/template escapes all texts.
 //     A finished page has no control characters and none that change the direction of text, also in attributes

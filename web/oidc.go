@@ -35,7 +35,7 @@ func (s *server) toIssuer(w http.ResponseWriter, r *http.Request) {
 		v.fail(err)
 		return
 	}
-	http.Redirect(w, r, at, http.StatusSeeOther)
+	http.Redirect(w, r, at, http.StatusSeeOther) //nolint:gosec,nolintlint // not always seen
 }
 
 // fromIssuer begins a session when the issuer sends the browser back with a code.

@@ -16,6 +16,7 @@ type pageBuffer struct {
 	Base     basePath // of the links of the page
 	Archived bool     // its site takes no changes
 	written  bytes.Buffer
+	sent     int // bytes of these that the browser has got
 	end      int // of the list that is being written, in bytes of the page
 	shown    int // items of the list that was written last
 	left     int // items of that list for which there was no room
@@ -77,9 +78,13 @@ func (p *pageBuffer) Of(revision int64, most int, list any) part {
 	return part{p, revision, most, list}
 }
 
-// WriteTo implements io.WriterTo. In all texts and attributes of the page, it writes the code points of characters that
-// could disguise other ones, which html/template leaves as they are.
+// reserve keeps bytes free for what follows the lists of a page.
+func (p *pageBuffer) reserve(bytes int) { p.end -= bytes }
+
+// WriteTo implements io.WriterTo: it writes what it has not written before. In all texts and attributes of the page, it
+// writes the code points of characters that could disguise other ones, which html/template leaves as they are.
 func (p *pageBuffer) WriteTo(w io.Writer) (int64, error) {
-	n, err := io.WriteString(w, words.Printable(p.written.String()))
+	n, err := io.WriteString(w, words.Printable(string(p.written.Bytes()[p.sent:])))
+	p.sent = p.written.Len()
 	return int64(n), err
 }

@@ -12,6 +12,7 @@ type pager struct {
 	First, Last    int    // numbers of the first and last item, from 1
 	Previous, Next string // links; "" if there is none
 
+	page  string // the path of the list; "" for that of the page
 	query url.Values
 }
 
@@ -42,5 +43,5 @@ func (p *pager) End(items int, more bool) {
 func (p *pager) link(offset int) string {
 	query := maps.Clone(p.query)
 	query.Set("offset", strconv.Itoa(offset))
-	return "?" + query.Encode()
+	return p.page + "?" + query.Encode()
 }

@@ -18,6 +18,7 @@ import (
 type record struct {
 	user  string // "" if it is not known
 	cause string // of an error, "" for none
+	lasts bool   // it takes as long as what its page tells of
 }
 
 type recordKey struct{}
@@ -31,7 +32,8 @@ func recordOf(ctx context.Context) *record {
 }
 
 // recorded returns a handler that counts and logs each request, whatever number of calls of the API it takes. It leaves
-// out files and does not count streams of events, which last as long as their readers want.
+// out files and does not count streams of events and pages that are sent while they are made, which last as long as
+// their readers want.
 func (s *server) recorded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began, known := s.Now(), new(record)
@@ -51,7 +53,7 @@ func (s *server) recorded(next http.Handler) http.Handler {
 			case r.Context().Err() != nil:
 				status = statusClientGone
 			}
-			if page != "/ui/events" {
+			if page != "/ui/events" && !known.lasts {
 				s.Observe(page, methodOf(r), status, took)
 			}
 			s.logRequest(r, *known, status, answer.BytesWritten(), took)

@@ -28,6 +28,8 @@ type Config struct {
 	Key          []byte // that sessions are sealed with; at least 32 random bytes
 	Now          func() time.Time
 	Log          *slog.Logger
+	// Stopping is closed when the server stops: then pages end that are sent while they are made. It may be nil.
+	Stopping <-chan struct{}
 	// Observe counts a request; page is its path with the names of parameters, such as /ui/revisions/{revision}.
 	Observe func(page, method string, status int, took time.Duration)
 }
@@ -43,6 +45,7 @@ type server struct {
 	issuer  *signin.Issuer // nil without OIDC
 	uploads *budget.Shares // limits concurrent uploads, each of which may take 3 MiB while it arrives
 	making  *budget.Shares // limits concurrent pages, because an event makes all open ones reload
+	streams *budget.Shares // limits concurrent pages that are sent while they are made, which may take minutes
 }
 
 // maxMaking is the number of pages that are generated concurrently. One may take 50 MiB.
@@ -55,7 +58,7 @@ const maxUploads = 8
 func New(config Config) (http.Handler, error) {
 	s := &server{
 		Config: config, assets: readAssets(),
-		making: budget.NewShares(maxMaking), uploads: budget.NewShares(maxUploads),
+		making: budget.NewShares(maxMaking), uploads: budget.NewShares(maxUploads), streams: budget.NewShares(maxStreams),
 	}
 	secure, protection := false, http.NewCrossOriginProtection()
 	if public, err := url.Parse(config.PublicURL); err == nil && public.Host != "" {
@@ -104,8 +107,13 @@ func (s *server) routes() http.Handler {
 	}
 	if !s.Compat {
 		for pattern, act := range map[string]handler{
-			"GET /ui/settings":  (*visit).settings,
-			"POST /ui/settings": (*visit).settings,
+			"GET /ui/settings":     (*visit).settings,
+			"POST /ui/settings":    (*visit).settings,
+			"GET /ui/fleet":        (*visit).fleet,
+			"POST /ui/fleet":       (*visit).tryPush,
+			"POST /ui/fleet/start": (*visit).startPush,
+			"GET /ui/copy":         (*visit).copyHere,
+			"POST /ui/copy":        (*visit).copyHere,
 			"POST /ui/revisions/{revision}/validations/{name}/result":  (*visit).vote,
 			"POST /ui/revisions/{revision}/validations/{name}/request": (*visit).ask,
 			"POST /ui/revisions/{revision}/validations/{name}/waivers": (*visit).waive,

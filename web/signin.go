@@ -68,6 +68,10 @@ func (s *server) here(r *http.Request) string {
 		if r.URL.Path == "/ui/settings" {
 			return base.Link("settings")
 		}
+		if page, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/ui/"), "/"); page == "fleet" || page == "copy" {
+			at := url.URL{Path: base.Link(page), RawQuery: r.URL.RawQuery}
+			return at.String()
+		}
 		return base.Revision(r.PathValue("revision"))
 	}
 	at := url.URL{Path: string(base) + strings.TrimPrefix(r.URL.Path, "/ui/"), RawQuery: r.URL.RawQuery}

@@ -70,6 +70,7 @@ type site struct {
 	pages http.Handler
 	clock *clock
 	calls *calls
+	stop  chan struct{} // closed when the server stops
 }
 
 // clock is the time of the pages.
@@ -161,9 +162,9 @@ func newSite(t *testing.T, adapt ...func(*api.Config)) *site {
 	if config.Compat {
 		config.Sites, config.Others = nil, nil
 	}
-	s := &site{api: api.New(config), clock: &clock{now: time.Now()}}
+	s := &site{api: api.New(config), clock: &clock{now: time.Now()}, stop: make(chan struct{})}
 	s.calls = &calls{Handler: api.PartOf(s.api)}
-	s.pages, err = web.New(web.Config{API: s.calls, Compat: config.Compat, Key: bytes.Repeat([]byte("k"), 32), Now: s.clock.Now, Log: config.Log, Observe: config.Observe})
+	s.pages, err = web.New(web.Config{API: s.calls, Compat: config.Compat, Key: bytes.Repeat([]byte("k"), 32), Now: s.clock.Now, Log: config.Log, Observe: config.Observe, Stopping: s.stop})
 	if err != nil {
 		t.Fatal(err)
 	}

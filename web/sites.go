@@ -2,12 +2,15 @@ package web
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 
 	"purser/internal/client"
+	"purser/internal/events"
+	"purser/internal/fleet"
 	"purser/internal/wire"
 )
 
@@ -38,12 +41,13 @@ func (v *visit) alone(ctx context.Context) (bool, error) {
 	err := v.api.sites().Get(ctx, &seen, url.Values{"limit": {"2"}})
 	switch {
 	case refusedWith(err, http.StatusServiceUnavailable): // the verdicts of many sites change at once
+		v.many = true
 		return false, nil
 	case err != nil || len(seen.Results) == 0:
 		return true, dropExpected(err)
 	}
 	first := seen.Results[0]
-	if len(seen.Results) > 1 || first.Name != client.DefaultSite {
+	if v.many = len(seen.Results) > 1; v.many || first.Name != client.DefaultSite {
 		return false, nil
 	}
 	v.Archived = first.Archived
@@ -64,44 +68,78 @@ type sitesView struct {
 
 	Asked  []string // labels
 	Status string
-	Items  []siteItem
-	Pages  pager
-	Error  string
+	siteList
+	Error string
+}
+
+// siteList is a page of the list of sites.
+type siteList struct {
+	Follows string // the site that they follow; "" for any
+	Items   []siteItem
+	Pages   pager
 }
 
 // siteItem is a site in a list.
 type siteItem struct {
 	wire.Site
 
-	Shown []string // its labels
+	Shown    []string // its labels
+	Followed []followed
+}
+
+// followed is where the documents of a bucket of a site were copied from.
+type followed struct {
+	Bucket string
+	From   events.Upstream
+	Behind string // by how many revisions it is; "0" or a text
 }
 
 // sites lists the sites that the user may see, the failing ones first.
 func (v *visit) sites() (view, error) {
-	const limit = 100
-	page := sitesView{pageBuffer: v.pageBuffer, Status: v.param("status"), Pages: newPager(v.URL, limit)}
+	page := sitesView{pageBuffer: v.pageBuffer, Status: v.param("status")}
 	for _, label := range v.URL.Query()["label"] {
 		if label != "" && !slices.Contains(page.Asked, label) {
 			page.Asked = append(page.Asked, label)
 		}
 	}
-	query := url.Values{
-		"sort": {"status"}, "limit": {strconv.Itoa(limit)}, "offset": {strconv.Itoa(page.Pages.Offset)},
-		"label": page.Asked,
-	}
+	query := url.Values{"label": page.Asked}
 	if page.Status != "" {
 		query.Set("status", page.Status)
 	}
-	var found wire.List[wire.Site]
-	err := v.api.sites().Get(v.Context(), &found, query)
-	if refusedWith(err, http.StatusBadRequest) {
+	if follows := v.param("follows"); follows != "" {
+		query.Set("follows", follows)
+	}
+	var err error
+	page.siteList, err = v.sitesOf(query, newPager(v.URL, sitesShown))
+	if refusedWith(err, http.StatusBadRequest, http.StatusNotFound) {
 		page.Error = err.Error()
 	} else if err != nil {
 		return view{}, err
 	}
+	return view{template: "sites", Title: "Sites", Section: "sites", Data: page}, nil
+}
+
+// sitesShown is the number of sites on a page of a list of them.
+const sitesShown = 100
+
+// sitesOf returns a page of a list of sites.
+func (v *visit) sitesOf(query url.Values, pages pager) (page siteList, err error) {
+	page = siteList{Follows: query.Get("follows"), Pages: pages}
+	query.Set("sort", "status")
+	query.Set("limit", strconv.Itoa(sitesShown))
+	query.Set("offset", strconv.Itoa(page.Pages.Offset))
+	var found wire.List[wire.Site]
+	if err := v.api.sites().Get(v.Context(), &found, query); err != nil {
+		return page, err
+	}
 	for _, site := range found.Results {
-		page.Items = append(page.Items, siteItem{site, labelLines(site.Labels)})
+		item := siteItem{Site: site, Shown: labelLines(site.Labels)}
+		for _, bucket := range slices.Sorted(maps.Keys(site.Sources)) {
+			from := site.Sources[bucket]
+			item.Followed = append(item.Followed, followed{bucket, from.Upstream, fleet.BehindText(from.Behind)})
+		}
+		page.Items = append(page.Items, item)
 	}
 	page.Pages.End(len(page.Items), found.Next != nil)
-	return view{template: "sites", Title: "Sites", Section: "sites", Data: page}, nil
+	return page, nil
 }

@@ -29,6 +29,7 @@ type uploadView struct {
 	*pageBuffer
 
 	Bucket, Message string
+	Many            bool   // there are other sites to copy from
 	Error           string // why there is no preview
 	Documents       string // the file, packed, for the form that makes the change
 	previewed
@@ -99,7 +100,7 @@ func (v *visit) upload() (view, error) {
 }
 
 func (v *visit) uploadPage(page uploadView) view {
-	page.pageBuffer = v.pageBuffer
+	page.pageBuffer, page.Many = v.pageBuffer, v.many || v.site != ""
 	return view{template: "upload", Title: "Upload", Section: "upload", Data: page}
 }
 

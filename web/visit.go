@@ -25,6 +25,7 @@ type handler func(*visit) (view, error)
 type view struct {
 	template string // "" if the request was answered by itself
 	status   int    // 0: 200
+	stream   bool   // it is sent while it is made
 
 	Title   string
 	Section string // of the navigation
@@ -39,6 +40,8 @@ type view struct {
 	Base     basePath
 	Overview basePath // of that site
 	Archived bool     // it takes no changes
+	Fleet    bool     // it is about many sites
+	Many     bool     // the user may see more than one
 	Live     bool     // the page updates when the site changes, and the user may read events
 }
 
@@ -53,7 +56,8 @@ type visit struct {
 	session signin.Session
 	caller  wire.Caller
 	site    string // in the path; "" for the default one
-	several bool   // the user may see several sites
+	several bool   // the list of sites is at the base
+	many    bool   // the user may see more than one site
 }
 
 // visit returns a visit to the site in the path of a request, of which nothing else is known yet.
@@ -108,11 +112,16 @@ func (v *visit) siteName() string { return cmp.Or(v.site, client.DefaultSite) }
 // owner returns the owner of a visit by a user.
 func (v *visit) owner(user string) budget.Owner { return budget.Owner{User: user, Site: v.siteName()} }
 
+// visitor returns the owner of a visit by the user or, if the user is not signed in, by the address.
+func (v *visit) visitor() budget.Owner {
+	host, _, _ := net.SplitHostPort(v.RemoteAddr) // tests have none
+	return v.owner(cmp.Or(v.session.Token, host))
+}
+
 // inTurn generates an answer when a place is free. Places are shared among the sites, and among the users or, for those
 // who are not signed in, their addresses.
 func (v *visit) inTurn(ctx context.Context, get maker) (send func(), err error) {
-	host, _, _ := net.SplitHostPort(v.RemoteAddr) // tests have none
-	end, err := v.making.Acquire(budget.WithOwner(ctx, v.owner(cmp.Or(v.session.Token, host))), budget.Claim{Weight: 1})
+	end, err := v.making.Acquire(budget.WithOwner(ctx, v.visitor()), budget.Claim{Weight: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +168,7 @@ func (s *server) form(size int64, show handler) http.HandlerFunc {
 		if err == nil {
 			err = r.ParseMultipartForm(size)
 		}
-		broken := err != nil && !errors.Is(err, http.ErrNotMultipart) || tooLong(r.URL.Query())
+		broken := err != nil && !errors.Is(err, http.ErrNotMultipart) || querySize(r.URL.Query()) > maxQuery
 		s.answer(r.Context(), w, r, func(ctx context.Context, v *visit) (func(), error) {
 			if broken {
 				return nil, errForm
@@ -170,7 +179,10 @@ func (s *server) form(size int64, show handler) http.HandlerFunc {
 			recordOf(ctx).user = v.caller.User.ID
 			shown, err := show(v)
 			return func() {
-				if shown.template != "" {
+				switch {
+				case shown.stream:
+					v.stream(ctx, shown)
+				case shown.template != "":
 					v.show(shown)
 				}
 			}, err
@@ -181,14 +193,14 @@ func (s *server) form(size int64, show handler) http.HandlerFunc {
 // maxQuery bounds the total size of a page's parameters, in bytes, because forms and links repeat them.
 const maxQuery = 5000
 
-func tooLong(query url.Values) bool {
-	size := 0
+// querySize returns the total size of parameters.
+func querySize(query url.Values) (size int) {
 	for name, values := range query {
 		for _, value := range values {
 			size += len(name) + len(value)
 		}
 	}
-	return size > maxQuery
+	return size
 }
 
 // failure is the content of the page that shows an error.
@@ -265,6 +277,7 @@ func (v *visit) show(of view) {
 	of.SignedIn, of.Audit = v.session.Token != "" || v.certified(v.Request), v.may("deckhand:show_audit")
 	of.Upload = v.may("deckhand:create_cleartext_documents") && !v.Archived
 	of.Base, of.Overview, of.Archived = v.Base, v.Base, v.Archived
+	of.Many, of.Fleet = v.many, of.Section == "sites" || of.Section == "fleet"
 	if v.site != "" || v.several {
 		of.Site = v.siteName()
 	}
@@ -272,12 +285,16 @@ func (v *visit) show(of view) {
 		of.Overview = v.baseOf(place{prefix: sitesPath + client.DefaultSite})
 	}
 	of.Live = v.may("purser:list_events") && slices.Contains([]string{"overview", "revisions", "revision"}, of.template)
+	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	if err := v.pages[of.template].ExecuteTemplate(&v.written, "layout", of); err != nil {
 		v.logError(v.Request, fmt.Errorf("fill in a template: %w", err))
 		http.Error(v.w, "Something went wrong; the server's log says what.", http.StatusInternalServerError)
 		return
 	}
-	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	if of.stream {
+		_ = v.sendOn() // the browser may have disconnected
+		return
+	}
 	if of.status != 0 {
 		v.w.WriteHeader(of.status)
 	}

@@ -7,9 +7,9 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"strconv"
 
 	"purser/internal/client"
+	"purser/internal/fleet"
 	"purser/internal/wire"
 )
 
@@ -57,7 +57,7 @@ func followers(all list[wire.Site], bucket string, behind, colors bool) answer {
 			listed = true
 			rows = append(rows, []string{
 				s.Name, siteStatus(s), name, fmt.Sprintf("%s@%d/%s", from.Site, from.Revision, from.Bucket),
-				behindText(from.Behind),
+				fleet.BehindText(from.Behind),
 			})
 		}
 		if listed {
@@ -66,16 +66,4 @@ func followers(all list[wire.Site], bucket string, behind, colors bool) answer {
 	}
 	all.texts = texts
 	return answer{all.text(), names, paintedTable(rows, 1, colors)}
-}
-
-// behindText returns by how many revisions a bucket is behind.
-func behindText(behind *int) string {
-	const most = 1000 // that the server counts
-	switch {
-	case behind == nil:
-		return "unknown"
-	case *behind >= most:
-		return strconv.Itoa(most) + " or more"
-	}
-	return strconv.Itoa(*behind)
 }

@@ -4,10 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"net/url"
-	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -15,7 +11,6 @@ import (
 	"purser/internal/events"
 	"purser/internal/fleet"
 	"purser/internal/revisions"
-	"purser/internal/wire"
 	"purser/internal/words"
 )
 
@@ -92,40 +87,27 @@ func (c *fleetPushCommand) Run(ctx context.Context, around *surroundings, server
 	return p.run(ctx, server, targets)
 }
 
-// source returns the revision that is copied from, which has a number: a tag may be set anew meanwhile.
+// source returns the revision that is copied from.
 func (c *fleetPushCommand) source(ctx context.Context, server *client.Client) (events.Upstream, error) {
-	named, _ := revisions.ParseCopyFrom(c.From) // Validate has parsed it
-	if named.Bucket == "" {
-		named.Bucket = c.Bucket
-	}
-	from, err := fleet.Source(ctx, server, named.Site, named.Revision, named.Bucket)
+	named, _ := fleet.ParseSource(c.From, c.Bucket) // Validate has parsed it
+	from, err := fleet.Source(ctx, server, named)
 	if err != nil || !c.ExpectSuccess {
 		return from, err
 	}
-	verdict, _, err := server.At(from.Site).Status(ctx, strconv.FormatInt(from.Revision, 10), nil, 0, 0)
-	if err == nil && verdict.Status != "success" {
+	status, err := fleet.StatusOf(ctx, server, from)
+	if err == nil && status != "success" {
 		err = no(fmt.Sprintf("revision %d of %s is a %s (--expect-success), and nothing was changed; purser status "+
-			"%[1]d --site %[2]s says why", from.Revision, from.Site, verdict.Status))
+			"%[1]d --site %[2]s says why", from.Revision, from.Site, status))
 	}
 	return from, err
 }
 
 // targets returns the sites that the flags name.
 func (c *fleetPushCommand) targets(ctx context.Context, server *client.Client, from events.Upstream) (
-	targets []fleet.Target, err error,
+	[]fleet.Target, error,
 ) {
-	query := url.Values{"archived": {"false"}}
-	if len(c.Sites) > 0 {
-		query["label"] = c.Sites
-	}
-	if c.Follows {
-		query.Set("follows", from.Site)
-	}
-	err = eachSite(ctx, server, query, func(site wire.Site) {
-		if target, ok := fleet.TargetOf(site, c.Waves, c.Bucket, from, c.Follows); ok {
-			targets = append(targets, target)
-		}
-	})
+	of := fleet.Selection{Bucket: c.Bucket, Labels: c.Sites, Follows: c.Follows, Waves: c.Waves}
+	targets, err := of.Targets(ctx, server, from)
 	if err == nil && len(targets) == 0 {
 		err = c.nothing(from)
 	}
@@ -143,35 +125,6 @@ func (c *fleetPushCommand) nothing(from events.Upstream) error {
 		"sites with their labels, and purser sites set SITE --label KEY=VALUE sets one", from.Site, words.List(c.Sites))
 }
 
-// eachSite passes all sites of a list on, page by page. Each page begins with the last site of the one before, which
-// shows that none was left out because others were deleted meanwhile.
-func eachSite(ctx context.Context, server *client.Client, query url.Values, pass func(wire.Site)) error {
-	const size = 1000
-	last := ""
-	for offset := 0; ; {
-		query.Set("limit", strconv.Itoa(size))
-		query.Set("offset", strconv.Itoa(offset))
-		var page wire.List[wire.Site]
-		if _, err := server.Sites().Get(ctx, &page, query); err != nil {
-			return err
-		}
-		found := page.Results
-		if offset > 0 {
-			if len(found) == 0 || found[0].Name != last {
-				return errors.New("sites were made or deleted while the list of them was read: try again")
-			}
-			found = found[1:]
-		}
-		for _, site := range found {
-			pass(site)
-		}
-		if page.Next == nil || len(found) == 0 {
-			return nil
-		}
-		offset, last = offset+len(page.Results)-1, found[len(found)-1].Name
-	}
-}
-
 // fleetPush is the state of a push to a fleet.
 type fleetPush struct {
 	*fleetPushCommand
@@ -180,17 +133,13 @@ type fleetPush struct {
 	from   events.Upstream
 	report *fleetReport
 	began  time.Time
-
-	mu     sync.Mutex
-	groups *fleet.Groups
-	of     map[string]int // the numbers of the groups of sites
-	before int            // sites that an earlier run has done
-	sites  int            // to be done, with those
+	tally  *fleet.Tally
 }
 
 // run copies to sites, or makes their dry runs, and prints the groups of outcomes.
 func (p *fleetPush) run(ctx context.Context, server *client.Client, targets []fleet.Target) error {
-	waves := p.resume(fleet.Waves(targets))
+	var waves []fleet.Wave
+	p.tally, waves = fleet.NewTally(fleet.Waves(targets), &p.report.before)
 	var stop func()
 	if p.around.live {
 		stop = redrawn(below(p.around.stderr), p.progress)
@@ -201,42 +150,27 @@ func (p *fleetPush) run(ctx context.Context, server *client.Client, targets []fl
 		Server: p.quieter(server), Bucket: p.Bucket, From: p.from, DryRun: p.DryRun, Promotes: p.ExpectSuccess,
 		Weakens:    p.Yes,
 		MaxDeleted: p.deletionLimit.of(client.Change{}).MaxDeleted, Message: p.Message, Parallel: p.Parallel,
-		MaxFailures: p.MaxFailures,
+		MaxFailures: p.MaxFailures, Advice: fleet.Advice{
+			Weakened: "ValidationPolicies are weakened only with --yes",
+			TooMany:  "--max-deleted allows so many for each site, and --yes any number",
+		},
 	}
 	left, err := push.Run(ctx, waves, p.done)
 	stop()
-	groups := p.groups.Sorted()
+	shown := p.tally.Shown(len(targets))
+	shown.Parallel, shown.Took, shown.DryRun, shown.Left = p.Parallel, time.Since(p.began), p.DryRun, left
 	ended := endOf(ctx, left, err)
 	if err == nil {
-		err = p.report.end(ended, groups, left)
+		err = p.report.end(ended, shown.Groups, left)
 	}
-	err = errors.Join(err, p.print(groups, left))
+	err = errors.Join(err, p.print(shown))
 	switch {
 	case err != nil:
 		return err
 	case ended == endInterrupted:
 		return context.Canceled
 	}
-	return p.exit(groups, left)
-}
-
-// resume takes over what an earlier run has reported of sites that are targets now, and returns the waves of the
-// others.
-func (p *fleetPush) resume(waves []fleet.Wave) []fleet.Wave {
-	done := map[string]bool{}
-	p.of = map[string]int{}
-	p.groups = &p.report.before.Groups
-	for _, wave := range waves {
-		for _, target := range wave.Targets {
-			p.sites++
-			if number, known := p.report.before.Done[target.Name]; known {
-				done[target.Name], p.of[target.Name] = true, number
-				p.groups.Count(number, 1)
-			}
-		}
-	}
-	p.before = len(done)
-	return fleet.Without(waves, done)
+	return p.exit(shown)
 }
 
 // quieter returns a client whose notices about requests that are sent again do not mix with each other and the
@@ -256,63 +190,46 @@ func (p *fleetPush) quieter(server *client.Client) *client.Client {
 }
 
 // progress returns a line about what is done.
-func (p *fleetPush) progress() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	now := len(p.of) - p.before
-	rate := float64(now) / max(time.Since(p.began).Seconds(), 1)
-	return fmt.Sprintf("%s of %s, %.0f/s, %s", fleet.Number(len(p.of)), fleet.Sites(p.sites), rate,
-		words.Count(p.groups.Len(), "group"))
-}
+func (p *fleetPush) progress() string { return p.tally.Progress(time.Since(p.began)) }
 
 // done takes the result of a site.
 func (p *fleetPush) done(target fleet.Target, result fleet.Result) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	group, changed := p.groups.Add(target.Name, result.Outcome)
-	p.of[target.Name] = group.Number
+	group, changed := p.tally.Add(target.Name, result.Outcome)
 	return p.report.site(target, result, group, changed)
 }
 
 // print prints the groups or, with --group, one of them.
-func (p *fleetPush) print(groups []fleet.Group, left []fleet.Wave) error {
-	names := map[int][]string{}
-	for _, site := range slices.Sorted(maps.Keys(p.of)) {
-		names[p.of[site]] = append(names[p.of[site]], site)
-	}
-	shown := fleet.Shown{
-		Groups: groups, Names: names, Parallel: p.Parallel, Took: time.Since(p.began), DryRun: p.DryRun, Before: p.before,
-		Left: left,
-	}
-	switch {
+func (p *fleetPush) print(shown fleet.Shown) error {
+	switch groups := shown.Groups; {
 	case p.Group > len(groups):
 		return errors.Join(write(p.around, shown.Text()),
 			fmt.Errorf("there is no group %d: there are %d", p.Group, len(groups)))
 	case p.Group > 0:
 		group := groups[p.Group-1]
-		return write(p.around, shown.One(group, names[group.Number]))
+		return write(p.around, shown.One(group, shown.Names[group.Number]))
 	}
 	return write(p.around, shown.Text())
 }
 
-// exit returns the error of a push whose outcomes are in groups.
-func (p *fleetPush) exit(groups []fleet.Group, left []fleet.Wave) error {
-	number := make(map[fleet.Kind]int, len(groups))
-	for _, group := range groups {
-		number[group.Kind] += group.Sites
+// exit returns the error of a push.
+func (p *fleetPush) exit(shown fleet.Shown) error {
+	unasked := 0
+	for _, group := range shown.Groups {
+		if group.Kind == fleet.Unasked {
+			unasked += group.Sites
+		}
 	}
-	failed := number[fleet.Fails] + number[fleet.Refused]
 	text := ""
-	if len(left) > 0 {
-		text = fmt.Sprintf("stopped after %s (--max-failures %d); %s not begun", words.Count(failed+number[fleet.Unasked],
-			"failure"), p.MaxFailures, fleet.Sites(fleet.Count(left)))
+	if len(shown.Left) > 0 {
+		text = fmt.Sprintf("stopped after %s (--max-failures %d); %s not begun", words.Count(shown.Failures(), "failure"),
+			p.MaxFailures, fleet.Sites(fleet.Count(shown.Left)))
 	}
 	switch {
-	case number[fleet.Unasked] > 0 && text == "":
-		return fmt.Errorf("%s could not be asked", fleet.Sites(number[fleet.Unasked]))
-	case number[fleet.Unasked] > 0:
+	case unasked > 0 && text == "":
+		return fmt.Errorf("%s could not be asked", fleet.Sites(unasked))
+	case unasked > 0:
 		return errors.New(text)
-	case failed > 0:
+	case shown.Failures() > 0:
 		return no(text)
 	}
 	return nil

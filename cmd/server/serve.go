@@ -281,6 +281,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		Stopping: ctx.Done(), Pages: c.UI, Access: admission, Bounds: c.bounds(admission.Anonymous),
 	})
 	pages.Observe, pages.Version = seen.observe, version
+	pages.Stopping = ctx.Done()
 	if handler, err = c.withPages(answers, pages); err != nil {
 		return nil, nil, err
 	}

@@ -108,8 +108,9 @@ const (
 	failure = "failure"
 )
 
-// Judge returns the outcome of the dry run of a site. A change that weakens policies is refused unless weakens is set.
-func Judge(after wire.Preview[wire.Finding], before Before, weakens bool) Outcome {
+// Judge returns the outcome of the dry run of a site. A change that weakens policies is refused for the reason
+// weakened, unless that is "".
+func Judge(after wire.Preview[wire.Finding], before Before, weakened string) Outcome {
 	var notes []Line
 	for _, text := range after.Weakened {
 		notes = append(notes, Line{Text: text})
@@ -117,8 +118,8 @@ func Judge(after wire.Preview[wire.Finding], before Before, weakens bool) Outcom
 	switch {
 	case !after.Changed:
 		return Outcome{Kind: Unchanged}
-	case len(notes) > 0 && !weakens:
-		return NewOutcome(Refused, append(notes, Line{Text: "ValidationPolicies are weakened only with --yes"})...)
+	case len(notes) > 0 && weakened != "":
+		return NewOutcome(Refused, append(notes, Line{Text: weakened})...)
 	}
 	for _, waived := range after.Waived {
 		notes = append(notes, Line{Text: "waived: " + waived.Validation})

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -10,7 +11,6 @@ import (
 
 	"purser/internal/client"
 	"purser/internal/events"
-	"purser/internal/wire"
 )
 
 // Push copies the documents of a bucket to sites.
@@ -25,6 +25,13 @@ type Push struct {
 	Message     string
 	Parallel    int // sites at the same time
 	MaxFailures int // after so many no other site is begun; 0 for any number
+	Advice      Advice
+}
+
+// Advice is what is said of sites that are refused because of an option, in the words of the program that has it.
+type Advice struct {
+	Weakened string // of a change that weakens policies
+	TooMany  string // of one that deletes too many documents
 }
 
 // Result is what became of a site.
@@ -116,7 +123,7 @@ func (p Push) site(ctx context.Context, target Target) Result {
 	for range maxTries {
 		result, etag, failed := p.dryRun(ctx, server, target)
 		if failed != nil {
-			return Result{Outcome: ofError(failed)}
+			return Result{Outcome: p.ofError(failed)}
 		}
 		if lost && result.Kind == Unchanged {
 			result.Outcome = NewOutcome(Unchanged, Line{Text: lostAnswer})
@@ -136,7 +143,7 @@ func (p Push) site(ctx context.Context, target Target) Result {
 		}
 		lost = lost || !overtaken
 	}
-	return Result{Outcome: ofError(err)}
+	return Result{Outcome: p.ofError(err)}
 }
 
 // dryRun makes the dry run of a site, and returns the ETag of the state that it is about.
@@ -159,7 +166,11 @@ func (p Push) dryRun(ctx context.Context, server *client.Client, target Target) 
 		}
 		before.Verdict = &verdict
 	}
-	result.Outcome = Judge(preview, before, p.Weakens)
+	weakened := cmp.Or(p.Advice.Weakened, "ValidationPolicies would be weakened")
+	if p.Weakens {
+		weakened = ""
+	}
+	result.Outcome = Judge(preview, before, weakened)
 	return result, written.ETag, nil
 }
 
@@ -199,7 +210,7 @@ func newest(etag string) (revision int64, stamp string) {
 }
 
 // ofError returns the outcome of a site for which a request failed.
-func ofError(err error) Outcome {
+func (p Push) ofError(err error) Outcome {
 	kind := Unasked
 	refused, answered := errors.AsType[*client.Error](err)
 	if answered && refused.Status/100 == 4 && refused.Status != http.StatusTooManyRequests {
@@ -209,22 +220,8 @@ func ofError(err error) Outcome {
 	for text := range strings.Lines(err.Error()) {
 		lines = append(lines, Line{Text: strings.TrimSpace(text)})
 	}
-	if answered && refused.Type == "TooManyDeleted" {
-		lines = append(lines, Line{Text: "--max-deleted allows so many for each site, and --yes any number"})
+	if answered && refused.Type == "TooManyDeleted" && p.Advice.TooMany != "" {
+		lines = append(lines, Line{Text: p.Advice.TooMany})
 	}
 	return NewOutcome(kind, lines...)
-}
-
-// Source returns the revision of a site that a name stands for: a number, latest or tag:NAME.
-func Source(ctx context.Context, server *client.Client, site, revision, bucket string) (events.Upstream, error) {
-	at := server.At(site)
-	name, err := at.Resolve(ctx, revision)
-	if err != nil {
-		return events.Upstream{}, err
-	}
-	var found wire.Revision
-	if _, err := at.Get(ctx, &found, nil, "revisions", name); err != nil {
-		return events.Upstream{}, err
-	}
-	return events.Upstream{Site: site, Revision: found.ID, Stamp: found.Stamp, Bucket: bucket}, nil
 }

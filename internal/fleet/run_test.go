@@ -275,6 +275,33 @@ func TestPush_changesMeanwhile(t *testing.T) {
 	}
 }
 
+// What a site refuses because of an option has the advice of the program; without one it is refused all the same.
+func TestPush_advice(t *testing.T) {
+	t.Parallel()
+	for _, advice := range []Advice{{}, {Weakened: "use --yes", TooMany: "use --max-deleted"}} {
+		f := &fake{answer: func(site string, _ *http.Request, _ int) (int, string, []string) {
+			if site == "many" {
+				return 409, refusal("TooManyDeleted", "It would delete 3"), nil
+			}
+			return 200, "{" + fine + `,"weakened":["policy p is gone"]}`, nil
+		}}
+		outcomes, _ := ran(t, f, Push{Advice: advice}, "many", "weak")
+		want := map[string]Outcome{
+			"many": NewOutcome(Refused, Line{Text: "It would delete 3"}),
+			"weak": NewOutcome(Refused, Line{Text: "policy p is gone"}, Line{Text: "ValidationPolicies would be weakened"}),
+		}
+		if advice != (Advice{}) {
+			want["many"] = NewOutcome(Refused, Line{Text: "It would delete 3"}, Line{Text: "use --max-deleted"})
+			want["weak"] = NewOutcome(Refused, Line{Text: "policy p is gone"}, Line{Text: "use --yes"})
+		}
+		for site, outcome := range want {
+			if diff := cmp.Diff(outcome, outcomes[site].Outcome); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", site, diff)
+			}
+		}
+	}
+}
+
 // A revision that fails although its dry run did not is a failure.
 func TestPush_failsAfterAll(t *testing.T) {
 	t.Parallel()

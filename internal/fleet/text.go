@@ -26,15 +26,11 @@ const maxNames = 8
 // Text returns the text: the number of sites, a line for each group with the sites that are not changed, and what the
 // groups are about.
 func (s Shown) Text() string {
-	total := 0
-	for _, group := range s.Groups {
-		total += group.Sites
-	}
-	width := len(Number(total))
+	width := len(Number(s.total()))
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %d at a time, %s%s\n", Sites(total), s.Parallel, duration(s.Took), s.before())
+	b.WriteString(s.Head() + "\n")
 	for i, group := range s.Groups {
-		fmt.Fprintf(&b, "%*s  %s%s\n", width, Number(group.Sites), s.sentence(group), s.names(i+1, group))
+		fmt.Fprintf(&b, "%*s  %s%s\n", width, Number(group.Sites), s.Sentence(group), s.names(i+1, group))
 		b.WriteString(group.lines(width + 4))
 	}
 	for _, wave := range s.Left {
@@ -43,9 +39,32 @@ func (s Shown) Text() string {
 	return b.String()
 }
 
+// Head returns the first line: the number of sites with an outcome, and how long that took.
+func (s Shown) Head() string {
+	return fmt.Sprintf("%s, %d at a time, %s%s", Sites(s.total()), s.Parallel, duration(s.Took), s.before())
+}
+
+// total returns the number of sites with an outcome.
+func (s Shown) total() (n int) {
+	for _, group := range s.Groups {
+		n += group.Sites
+	}
+	return n
+}
+
+// Failures returns the number of sites that count as failures of the push.
+func (s Shown) Failures() (n int) {
+	for _, group := range s.Groups {
+		if group.Kind.Stops() {
+			n += group.Sites
+		}
+	}
+	return n
+}
+
 // One returns the text about one group, with the names of all its sites, one on a line.
 func (s Shown) One(group Group, names []string) string {
-	return fmt.Sprintf("%s  %s\n", Number(group.Sites), s.sentence(group)) + group.lines(len(Number(group.Sites))+4) +
+	return fmt.Sprintf("%s  %s\n", Number(group.Sites), s.Sentence(group)) + group.lines(len(Number(group.Sites))+4) +
 		strings.Join(names, "\n") + "\n"
 }
 
@@ -106,8 +125,8 @@ var sentences = map[Kind]struct{ would, wouldOne, did, didOne string }{
 	Unasked: {would: "could not be asked", did: "could not be asked"},
 }
 
-// sentence says what became of the sites of a group.
-func (s Shown) sentence(group Group) string {
+// Sentence says what became of the sites of a group.
+func (s Shown) Sentence(group Group) string {
 	of := sentences[group.Kind]
 	text, one := of.did, of.didOne
 	if s.DryRun || group.Kind == Fails && !group.made() {
