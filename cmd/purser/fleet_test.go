@@ -155,13 +155,13 @@ func TestFleetPush_source(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]struct{ list, from, says string }{
 		"--from global@tag:candidate --sites a=b --sites c=": {
-			"archived=false&label=a%3Db&label=c%3D&limit=1000", "from=global%4017%2Fbase",
+			"archived=false&label=a%3Db&label=c%3D&limit=1000", "from=global%4017-ab%2Fbase",
 			"global@tag:candidate is revision 17 of global, and its bucket base is for bucket base of 3 sites",
 		},
 		"--from global@latest/other --sites a=b --expect-success -m why --max-deleted 3": {
-			"archived=false&label=a%3Db&limit=1000", "expect=success&findings=true&from=global%4017%2Fother&max-deleted=3&message=why", "bucket other",
+			"archived=false&label=a%3Db&limit=1000", "expect=success&findings=true&from=global%4017-ab%2Fother&max-deleted=3&message=why", "bucket other",
 		},
-		"--from global@9 --follows --yes": {"archived=false&follows=global&limit=1000", "dry-run=true&findings=true&from=global%409%2Fbase", "is revision 9"},
+		"--from global@9 --follows --yes": {"archived=false&follows=global&limit=1000", "dry-run=true&findings=true&from=global%409-cd%2Fbase", "is revision 9"},
 	} {
 		s := newFleet(t, "new1", "new2", "new3")
 		_, stderr, code := fleetPushed(t, s, args+" --dry-run")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -176,7 +177,7 @@ func (p Push) dryRun(ctx context.Context, server *client.Client, target Target) 
 
 // put sends the change, or its dry run. A dry run asks for findings, unless the caller may not read them.
 func (p Push) put(ctx context.Context, server *client.Client, change client.Change) (client.Written, error) {
-	change.From = p.From.Site + "@" + strconv.FormatInt(p.From.Revision, 10) + "/" + p.From.Bucket
+	change.From = fmt.Sprintf("%s@%d-%s/%s", p.From.Site, p.From.Revision, p.From.Stamp, p.From.Bucket)
 	change.Message, change.Promotes, change.MaxDeleted = p.Message, p.Promotes, p.MaxDeleted
 	change.Findings = change.DryRun
 	written, err := server.Put(ctx, p.Bucket, nil, change)

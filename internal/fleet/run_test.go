@@ -141,7 +141,7 @@ func TestPush(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	values := map[string][]string{
-		"from": {"global@17/base"}, "expect": {"success"}, "max-deleted": {"3"}, "message": {"why"},
+		"from": {"global@17-ab/base"}, "expect": {"success"}, "max-deleted": {"3"}, "message": {"why"},
 	}
 	if diff := cmp.Diff(values, f.lastValues); diff != "" || f.lastPath != "/sites/atl1/api/v1.0/buckets/layer/documents" {
 		t.Errorf("%s\n%s", f.lastPath, diff)
