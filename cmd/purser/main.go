@@ -42,6 +42,7 @@ failed.`
 // commands defines the command line.
 type commands struct {
 	Check      checkCommand      `cmd:"" group:"files" help:"Check files as a server would."`
+	Verify     verifyCommand     `cmd:"" group:"files" help:"Verify an attestation, without a server: that a revision, with exactly these documents, was a success."`
 	Lsp        lspCommand        `cmd:"" group:"files" help:"Serve an editor: findings, descriptions and completion while you type (LSP on standard input and output)."`
 	Push       pushCommand       `cmd:"" group:"change" help:"Push documents to a bucket, or folders of documents to several."`
 	Rollback   rollbackCommand   `cmd:"" group:"change" help:"Make a new revision with the documents of an earlier one."`

@@ -56,6 +56,7 @@ type serveCommand struct {
 	tlsFlags      `embed:""`
 	outgoingFlags `embed:""`
 	keysetFlags   `embed:""`
+	signingFlags  `embed:""`
 	limitFlags    `embed:""`
 	webhookFlags  `embed:""`
 	logFlags      `embed:""`
@@ -236,6 +237,10 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	if err != nil {
 		return nil, nil, err
 	}
+	signer, err := c.signer(ctx, seen.log)
+	if err != nil {
+		return nil, nil, err
+	}
 	kept := db.Site(sites.Default)
 	service, questions := c.services(kept, keyset, seen.registry)
 	events := feed.New(feed.Config{
@@ -272,7 +277,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	})
 	answers := api.New(api.Config{ //nolint:contextcheck // it converts openapi.yaml once, for all requests
 		Services: first, Others: others, Sites: directory, Everywhere: db, Pool: pool,
-		Layout: picture.NewLayout(maxLayouts), Ping: db.Ping,
+		Layout: picture.NewLayout(maxLayouts), Ping: db.Ping, Signer: signer,
 		Problem: problem, Limits: c.document(),
 		CacheSize: c.cacheSize(), Compat: c.Compat == "deckhand", Log: seen.log, Observe: seen.observe,
 		Refused:   metrics.Refusals(seen.registry),
