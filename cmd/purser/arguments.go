@@ -85,7 +85,7 @@ var meant = map[string]string{
 	"apply": "push", "create": "push", "put": "push", "upload": "push", "edit": "push", "replace": "push",
 	"plan": "push --dry-run",
 	"get":  "show", "cat": "show", "view": "show", "describe": "explain", "template": "render", "build": "render",
-	"validate": "check", "lint": "check", "test": "check", "verify": "check",
+	"validate": "check", "lint": "check", "test": "check",
 	"list": "log", "ls": "log", "history": "log", "revisions": "log",
 	"undo": "rollback", "revert": "rollback", "wait": "status --wait", "watch": "events --follow",
 	"clone": "pull", "download": "pull", "export": "pull", "fetch": "pull",

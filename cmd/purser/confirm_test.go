@@ -73,7 +73,7 @@ func TestCommands_delete(t *testing.T) {
 		"results post": {"results post v 3 --status success", ""}, "results list": {"results list", ""},
 		"waive": {"waive v 3 --reason r --for 7d", ""}, "waivers list": {"waivers", ""}, "waivers end": {"waivers end 1", ""},
 		"results request": {"results request v 3", ""}, "work": {"work --once --wait 1ms v -- true", ""}, "claims": {"claims", ""},
-		"check": {"check FILE", ""}, "lsp": {"lsp", ""}, "status": {"status", ""}, "findings": {"findings", ""}, "log": {"log", ""},
+		"check": {"check FILE", ""}, "verify": {"verify FILE --key FILE", ""}, "lsp": {"lsp", ""}, "status": {"status", ""}, "findings": {"findings", ""}, "log": {"log", ""},
 		"show": {"show", ""}, "render": {"render", ""}, "explain": {"explain acme/Host/v1/x", ""}, "diff": {"diff 1", ""},
 		"graph": {"graph", ""}, "help": {"help", ""}, "login": {"login", ""}, "logout": {"logout", ""}, "config list": {"config list", ""},
 		"config use": {"config use lab", ""}, "config add": {"config add new http://new", ""}, "config remove": {"config remove lab", ""},

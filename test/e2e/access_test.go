@@ -45,6 +45,7 @@ var ruleOf = map[string]string{
 	"POST /api/v1.0/revisions/prune":                                               authz.PruneRevisions,
 	"GET /api/v1.0/revisions/{revision}":                                           authz.ShowRevision,
 	"GET /api/v1.0/revisions/{revision}/status":                                    authz.ShowRevision,
+	"GET /api/v1.0/revisions/{revision}/attestation":                               authz.ShowRevision,
 	"GET /api/v1.0/revisions/{revision}/documents":                                 authz.ListCleartextDocuments,
 	"GET /api/v1.0/revisions/{revision}/rendered-documents":                        authz.ListCleartextDocuments,
 	"GET /api/v1.0/revisions/{revision}/rendered-documents/explain":                authz.ListCleartextDocuments,
