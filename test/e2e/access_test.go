@@ -188,7 +188,7 @@ func TestAccess_everyRuleOfEveryRoute(t *testing.T) {
 		users = append(users, offRole(rule.Name))
 	}
 	k := newKeys(t, users...)
-	s := k.startWith(t, policy.String(), "--request-rate", "0")
+	s := k.startWith(t, policy.String(), "--request-rate", "0", "--signing-keyset", newSigningKeys(t))
 	eachRoute(t, func(route string, r request) {
 		for _, user := range users {
 			r.header = k.as(user)
