@@ -62,6 +62,6 @@ func (s *server) publicKeys(w http.ResponseWriter, r *http.Request) error {
 
 // withoutSigner returns the fault of a server without signing keys.
 func withoutSigner() error {
-	return fault.New(fault.Unimplemented, "HTTPNotImplemented", "This server has no keys to sign verdicts with: make them "+
-		"with purser-server keys new --signing-keyset FILE, and start it with --signing-keyset FILE")
+	return fault.New(fault.Unimplemented, "HTTPNotImplemented", "This server has no keys to sign verdicts with: make "+
+		"them with purser-server keys new --signing-keyset FILE, and start it with --signing-keyset FILE")
 }

@@ -123,6 +123,38 @@ func TestAttestation_digests(t *testing.T) {
 	s.get(t, "/sites/atl1/.well-known/purser-keys").is(t, http.StatusOK)
 }
 
+// After a purge, the revision with the same number has an attestation of its own.
+func TestAttestation_replaced(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, signing(t))
+	said := map[string]bool{}
+	for _, data := range []string{"{a: 1}", "{a: 2}"} {
+		s.put(t, "b", layeringPolicy("layers")+widget("w", data)).is(t, http.StatusOK)
+		rendered := s.get(t, "revisions/1/rendered-documents").text
+		for range 2 { // the second one from the cache
+			said[subjectsOf(t, s.get(t, "revisions/1/attestation"))] = true
+		}
+		s.verified(t, s.get(t, "revisions/1/attestation"), rendered)
+		s.purge(t)
+	}
+	if len(said) != 2 {
+		t.Errorf("two revisions have %d statements: %v", len(said), said)
+	}
+}
+
+// Documents that do not render are named, if the verdict does not need that they do.
+func TestAttestation_unrendered(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, signing(t))
+	lost := textOf("t/W/v1", "lost", takesKey, "{}") // there is no such key
+	s.put(t, "b", layeringPolicy("layers")+policy("ready", own)+lost+widget("w", "{}")).is(t, http.StatusOK)
+	found := s.verified(t, s.get(t, "revisions/1/attestation"), "")
+	want := []attest.Name{{Schema: "t/W/v1", Layer: "site", Name: "lost"}}
+	if diff := cmp.Diff(want, found.Statement.Subject[1].Annotations.NotCovered); diff != "" {
+		t.Errorf("not covered (-want +got)\n%s", diff)
+	}
+}
+
 // A success by waivers names them, and is valid until the first of them ends.
 func TestAttestation_waivers(t *testing.T) {
 	t.Parallel()

@@ -35,15 +35,16 @@ const (
 // names are parameters of the query.
 type names = []string
 
-// routes returns all operations. Those that read a path below /revisions or /events can wait, except for an attestation,
-// which is another one each time.
+// routes returns all operations. Those that read a path below /revisions or /events can wait, except for an
+// attestation, which is another one each time.
 func (s *server) routes() []route {
 	routes := append(s.siteRoutes(), s.revisionRoutes()...)
 	if !s.Compat {
 		routes = append(routes, s.requirementRoutes()...)
 	}
 	for i, route := range routes {
-		if route.method == http.MethodGet && mayWait.MatchString(route.path) && !strings.HasSuffix(route.path, "/attestation") {
+		isOnce := strings.HasSuffix(route.path, "/attestation")
+		if route.method == http.MethodGet && mayWait.MatchString(route.path) && !isOnce {
 			routes[i].parameters = append(slices.Clone(route.parameters), waitParameter)
 		}
 	}

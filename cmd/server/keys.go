@@ -15,7 +15,9 @@ import (
 
 	"purser/api"
 	"purser/internal/attest"
+	"purser/internal/changes"
 	"purser/internal/keysets"
+	"purser/internal/secrets/vault"
 )
 
 // signingFlags name the keys that sign verdicts. The KMS is that of the encryption keys.
@@ -23,19 +25,17 @@ type signingFlags struct {
 	SigningKeyset string `help:"File with the keys that sign verdicts; readable by its owner only. With a private Postgres it is created in the state directory." type:"path" placeholder:"FILE"` //nolint:lll // a tag
 }
 
-// open opens the signing keys that the flags name. Without them, it opens those at defaultPath, and creates them if
-// necessary. It returns nil if defaultPath is also empty.
-func (f signingFlags) open(ctx context.Context, kms keysetFlags, defaultPath string, log *slog.Logger) (api.Signer, error) {
+// open opens the signing keys that the flags name, which kms encrypts unless it is nil. Without them, it opens those at
+// defaultPath, and creates them if necessary. It returns nil if defaultPath is also empty.
+func (f signingFlags) open(ctx context.Context, kms tink.AEAD, defaultPath string, log *slog.Logger) (
+	api.Signer, error,
+) {
 	path := cmp.Or(f.SigningKeyset, defaultPath)
 	if path == "" {
 		return nil, nil
 	}
-	key, err := kms.kms()
-	if err != nil {
-		return nil, err
-	}
 	keyring, err := attest.Open(ctx, path, keysets.Options{
-		Create: f.SigningKeyset == "", KMS: key, Now: time.Now, Log: log,
+		Create: f.SigningKeyset == "", KMS: kms, Now: time.Now, Log: log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("--signing-keyset: %w", err)
@@ -43,12 +43,26 @@ func (f signingFlags) open(ctx context.Context, kms keysetFlags, defaultPath str
 	return keyring, nil
 }
 
-// signer opens the signing keys, nil if there are none. With --compat=deckhand nothing is signed.
-func (c *serveCommand) signer(ctx context.Context, log *slog.Logger) (api.Signer, error) {
-	if c.Compat == "deckhand" {
-		return nil, nil
+// openKeys opens the encryption keys and the signing keys, each nil if there are none. With --compat=deckhand nothing
+// is signed. keep does what they need until its context ends.
+func (c *serveCommand) openKeys(ctx context.Context, log *slog.Logger) (
+	keyset changes.Vault, signer api.Signer, keep func(context.Context), err error,
+) {
+	keyset, keep, err = c.keysetFlags.open(ctx, c.defaultKeyset(), log)
+	if err != nil || c.Compat == "deckhand" {
+		return keyset, nil, keep, err
 	}
-	return c.signingFlags.open(ctx, c.keysetFlags, c.defaultSigning(), log)
+	kms, err := c.kms()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if signer, err = c.signingFlags.open(ctx, kms, c.defaultSigning(), log); err != nil {
+		return nil, nil, nil, err
+	}
+	if key, isVault := kms.(*vault.Key); isVault && keyset == nil { // else the token is kept for the encryption keys
+		keep = func(ctx context.Context) { key.KeepToken(ctx, log, time.After) }
+	}
+	return keyset, signer, keep, nil
 }
 
 // defaultSigning returns the path of the signing keys for a private Postgres, "" with a database of the operator.
@@ -133,8 +147,8 @@ func (c *rotateKeysCommand) Run(stderr io.Writer) error {
 			"the public keys to those who verify, at once\n", key)
 		return nil
 	}
-	fmt.Fprintf(stderr, "added key %d; verdicts are signed with it from %s on: until then, copy the file to the other hosts "+
-		"of the site, and the public keys to those who verify\n", key, from.Format(time.RFC3339))
+	fmt.Fprintf(stderr, "added key %d; verdicts are signed with it from %s on: until then, copy the file to the other "+
+		"hosts of the site, and the public keys to those who verify\n", key, from.Format(time.RFC3339))
 	return nil
 }
 

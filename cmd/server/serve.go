@@ -233,11 +233,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 			db.Close()
 		}
 	}()
-	keyset, keepKeyset, err := c.keysetFlags.open(ctx, c.defaultKeyset(), seen.log)
-	if err != nil {
-		return nil, nil, err
-	}
-	signer, err := c.signer(ctx, seen.log)
+	keyset, signer, keepKeys, err := c.openKeys(ctx, seen.log)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -289,7 +285,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	if handler, err = c.withPages(answers, pages); err != nil {
 		return nil, nil, err
 	}
-	stop := inBackground(ctx, events.Run, checking, keepKeyset,
+	stop := inBackground(ctx, events.Run, checking, keepKeys,
 		func(ctx context.Context) {
 			service.KeepResealed(ctx, resealEvery, seen.log, resealOthers(db, keyset, hooks, others))
 		},

@@ -412,8 +412,8 @@ func TestVerify(t *testing.T) {
 	other, _, _ := openKeys(t)
 	facts := factsOf(t, widgets, takingName)
 	envelope, keys := sign(t, keyring, facts), keyring.Public()
-	replaced := func(old, new string) []byte {
-		return changed(t, envelope, func(payload string) string { return strings.Replace(payload, old, new, 1) })
+	replaced := func(before, after string) []byte {
+		return changed(t, envelope, func(payload string) string { return strings.Replace(payload, before, after, 1) })
 	}
 	signed := func(change func(*attest.Statement)) []byte {
 		statement := facts.Statement()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/tink-crypto/tink-go/v2/keyset"
@@ -81,8 +82,8 @@ type signing struct {
 
 var (
 	errNoKeyset = errors.New(`this is no file of signing keys, {"signing": …} with a Tink keyset`)
-	errUnfitKey = errors.New("each of its keys must be one of ECDSA with the curve P-256, SHA-256, signatures in DER and " +
-		"the output prefix RAW")
+	errUnfitKey = errors.New("each of its keys must be one of ECDSA with the curve P-256, SHA-256, signatures in DER " +
+		"and the output prefix RAW")
 )
 
 // kind returns the kind of keyset files that a Keyring reads.
@@ -92,7 +93,10 @@ func kind() keysets.Kind[content, *keys] {
 		Rotated:  func(c *content) keysets.Rotated { return keysets.Rotated{Keyset: &c.Signing, Next: &c.Next} },
 		Complete: func(c content) bool { return c.Signing != nil },
 		NoKeyset: errNoKeyset, Keys: content.keys,
-		Created: "created the file of signing keys: back it up, so that attestations stay verifiable by the same keys",
+		Created: func(log *slog.Logger, path string) {
+			log.Info("created the file of signing keys: back it up, for who verifies would need other keys without it",
+				slog.String("path", path))
+		},
 	}
 }
 

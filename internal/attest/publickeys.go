@@ -79,8 +79,8 @@ func PEM(keys []Key) ([]byte, error) {
 const pemType = "PUBLIC KEY"
 
 var (
-	errNoKeys = errors.New("it has no public keys: it must be a JSON Web Key Set, as at /.well-known/purser-keys, or PEM " +
-		"with -----BEGIN PUBLIC KEY-----")
+	errNoKeys = errors.New("it has no public keys: it must be a JSON Web Key Set, as at /.well-known/purser-keys, or " +
+		"PEM with -----BEGIN PUBLIC KEY-----")
 	errPrivate = errors.New("it has a private key; verifying needs only public ones")
 	errUnfit   = errors.New("it has a key that is not one of ECDSA with the curve P-256")
 )

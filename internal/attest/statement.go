@@ -44,7 +44,7 @@ type Facts struct {
 // Rendered are the rendered documents of a revision, as a caller sees them who may not see encrypted ones.
 type Rendered struct {
 	Digest document.Digest
-	// NotCovered are the documents that such a caller cannot see rendered, because they need encrypted ones or have errors.
+	// NotCovered are the documents that such a caller cannot see rendered: they need encrypted ones, or have errors.
 	NotCovered []document.Identity
 }
 

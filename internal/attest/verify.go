@@ -39,18 +39,8 @@ const clockSkew = 5 * time.Minute
 func Verify(ctx context.Context, envelope []byte, keys []Key, documents *Documents, now time.Time) (
 	v Verification, err error,
 ) {
-	found, err := parse(envelope)
-	if err != nil {
-		v.Reasons = []string{err.Error()}
-		return v, nil
-	}
-	signer, reason := found.signedBy(keys)
-	if signer == nil {
-		v.Reasons = []string{reason}
-		return v, nil
-	}
-	var statement Statement
-	if reason := found.read(&statement); reason != "" {
+	statement, signer, reason := open(envelope, keys)
+	if reason != "" {
 		v.Reasons = []string{reason}
 		return v, nil
 	}
@@ -64,6 +54,18 @@ func Verify(ctx context.Context, envelope []byte, keys []Key, documents *Documen
 		v.Reasons = append(v.Reasons, reason)
 	}
 	return v, err
+}
+
+// open returns the statement of an envelope and the key that has signed it, or why there is none.
+func open(envelope []byte, keys []Key) (statement Statement, signer *Key, reason string) {
+	found, err := parse(envelope)
+	if err != nil {
+		return statement, nil, err.Error()
+	}
+	if signer, reason = found.signedBy(keys); reason == "" {
+		reason = found.read(&statement)
+	}
+	return statement, signer, reason
 }
 
 // signedBy returns the key that has signed an envelope, or why none has. All keys are tried, because a key ID is a hint
@@ -156,8 +158,8 @@ func (p Predicate) outdated(now time.Time) (reasons []string) {
 	case err != nil:
 		reasons = append(reasons, "it does not say until when it is valid")
 	case now.After(until):
-		reasons = append(reasons, fmt.Sprintf("it was valid until %s, when a result or a waiver ended, and now it is %s: ask "+
-			"the server for a new one", p.ValidUntil, moment(now)))
+		reasons = append(reasons, fmt.Sprintf("it was valid until %s, when a result or a waiver ended, and now it is %s: "+
+			"ask the server for a new one", p.ValidUntil, moment(now)))
 	}
 	return reasons
 }

@@ -24,8 +24,8 @@ type Kind[C any, K Keys] struct {
 	Complete  func(C) bool // whether the file has all keysets that it must have
 	NoKeyset  error        // the reason why a file that lacks some cannot be read
 	Keys      func(C, tink.AEAD) (K, error)
-	Created   string                      // what is logged when the file was created
-	Unchanged func(before, after K) error // refuses changes of the file while it is in use; nil refuses none
+	Created   func(log *slog.Logger, path string) // logs that a file was created
+	Unchanged func(before, after K) error         // refuses changes of the file while it is in use; nil refuses none
 }
 
 // Rotated are the parts of a content that a rotation changes.
@@ -90,7 +90,7 @@ func (k Kind[C, K]) Open(ctx context.Context, path string, options Options) (*fi
 func (k Kind[C, K]) make(path string, options Options) error {
 	err := k.Create(path, options.KMS)
 	if err == nil {
-		options.Log.Info(k.Created, slog.String("path", path))
+		k.Created(options.Log, path)
 	}
 	if errors.Is(err, os.ErrExist) {
 		return nil

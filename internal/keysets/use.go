@@ -33,7 +33,9 @@ func (u Use[P]) At(now time.Time) P {
 var ErrUnfitNext = errors.New(`"next" must name an enabled key of the keyset, and the time from which it is used`)
 
 // UseOf returns the use of a keyset. with makes what uses it with one of its keys as the primary one.
-func UseOf[P any](handle *keyset.Handle, next *Succession, with func(handle *keyset.Handle, primary uint32) (P, error)) (
+func UseOf[P any](handle *keyset.Handle, next *Succession,
+	with func(handle *keyset.Handle, primary uint32) (P, error),
+) (
 	use Use[P], err error,
 ) {
 	if use.First, err = with(handle, handle.KeysetInfo().GetPrimaryKeyId()); err != nil || next == nil {

@@ -21,8 +21,8 @@ func chainOf(revision revisions.Revision) document.Digest {
 	return sha256.Sum256([]byte("stub of the chain " + revision.Stamp.String()))
 }
 
-// Attested returns what an attestation says of a revision, named as for Resolve. It is the same for all viewers. Faults:
-// NotFound, Gone; Conflict, with the obstacles, if the revision is no success, and if it has no chain.
+// Attested returns what an attestation says of a revision, named as for Resolve. It is the same for all viewers.
+// Faults: NotFound, Gone; Conflict, with the obstacles, if the revision is no success, and if it has no chain.
 func (v View) Attested(ctx context.Context, id string) (attest.Facts, error) {
 	evidence, err := v.evidenceOf(ctx, id)
 	if err != nil {
@@ -55,7 +55,8 @@ func (v View) unattested(ctx context.Context, id int64) error {
 	if err != nil {
 		return err
 	}
-	f := fault.New(fault.Conflict, "RevisionNotSuccessful", "Revision %d is no success, so there is no attestation of it", id)
+	f := fault.New(fault.Conflict, "RevisionNotSuccessful",
+		"Revision %d is no success, so there is no attestation of it", id)
 	f.Messages = []fault.Message{{Message: f.Message, Error: true}}
 	for _, line := range shown.Verdict.Obstacles(nil) {
 		f.Messages = append(f.Messages, fault.Message{Message: strings.TrimSpace(line), Error: true})

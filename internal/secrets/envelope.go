@@ -3,6 +3,7 @@ package secrets
 import (
 	"encoding/json"
 	"errors"
+	"log/slog"
 
 	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/prf"
@@ -31,7 +32,9 @@ func kind() keysets.Kind[envelope, *keys] {
 		Rotated:  func(e *envelope) keysets.Rotated { return keysets.Rotated{Keyset: &e.AEAD, Next: &e.Next} },
 		Complete: func(e envelope) bool { return e.AEAD != nil && e.Digest != nil },
 		NoKeyset: errNoKeyset, Keys: envelope.keys, Unchanged: sameDigests,
-		Created: "created the keyset file: back it up, for no secret can be decrypted without it",
+		Created: func(log *slog.Logger, path string) {
+			log.Info("created the keyset file: back it up, for no secret can be decrypted without it", slog.String("path", path))
+		},
 	}
 }
 

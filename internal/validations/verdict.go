@@ -287,7 +287,7 @@ func (v Verdict) firstEnd(of func(Judged) bool) (at time.Time, ok bool) {
 	return at, ok
 }
 
-// Succeeded returns the names of the validations that count and are successes by themselves wherever they count, sorted.
+// Succeeded returns the names of the validations that count and are successes by themselves wherever they do, sorted.
 func (v Verdict) Succeeded() (names []string) {
 	fails := map[string]bool{}
 	for _, judged := range v.counted() {
