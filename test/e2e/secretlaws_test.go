@@ -519,7 +519,6 @@ var tested = map[string]string{
 	"GET /api/v1.0/documents/{namespace}/{kind}/{version}/{layer}/{name}/history": "TestDocumentHistory",
 	"POST /api/v1.0/revisions/{revision}/puppet/catalog":                          "TestPuppet_secrets",
 	"POST /api/v1.0/revisions/{revision}/puppet/diff/{other}":                     "TestPuppet_secrets",
-	"GET /api/v1.0/revisions/{revision}/attestation":                              "TestAttestation_secrets of package api",
 	"GET /":                        "it knows no documents",
 	"GET /api/v1.0/audit":          "TestLaws_secretsAreKeptSealed reads all that it can show",
 	"GET /api/v1.0/whoami":         "it knows no documents",
