@@ -294,7 +294,7 @@ func TestHandler_hosts(t *testing.T) {
 	}
 	public := []string{
 		"/", "/versions", "/readyz", "/openapi.yaml", "/openapi.json", "/docs", "/api/v1.0/health",
-		"/.well-known/oauth-protected-resource",
+		"/.well-known/oauth-protected-resource", "/.well-known/purser-keys",
 	}
 	for path, methods := range api.Routes() {
 		for method := range methods {

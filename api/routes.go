@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strings"
 
 	"purser/internal/authz"
 	"purser/internal/wire"
@@ -34,14 +35,16 @@ const (
 // names are parameters of the query.
 type names = []string
 
-// routes returns all operations. Those that read a path below /revisions or /events can wait.
+// routes returns all operations. Those that read a path below /revisions or /events can wait, except for an
+// attestation, which is another one each time.
 func (s *server) routes() []route {
 	routes := append(s.siteRoutes(), s.revisionRoutes()...)
 	if !s.Compat {
 		routes = append(routes, s.requirementRoutes()...)
 	}
 	for i, route := range routes {
-		if route.method == http.MethodGet && mayWait.MatchString(route.path) {
+		isOnce := strings.HasSuffix(route.path, "/attestation")
+		if route.method == http.MethodGet && mayWait.MatchString(route.path) && !isOnce {
 			routes[i].parameters = append(slices.Clone(route.parameters), waitParameter)
 		}
 	}
@@ -175,6 +178,8 @@ func (s *server) requirementRoutes() []route {
 	const revision = v1 + "/revisions/{revision}"
 	about, page := names{"revision-stamp"}, names{"limit", "offset"}
 	return []route{
+		{"GET", keysPath, public, s.publicKeys, nil},
+		{"GET", revision + "/attestation", authz.ShowRevision, s.attestation, nil},
 		{"GET", v1 + "/claims", authz.ListValidations, s.listWork, page},
 		{"POST", v1 + "/claims", authz.CreateValidation, s.claim, names{waitParameter}},
 		{"PUT", v1 + "/claims/{claim}", authz.CreateValidation, s.ofClaim(s.extendClaim), nil},

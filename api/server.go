@@ -41,7 +41,7 @@ type Everywhere interface {
 	queries.Everywhere
 }
 
-// Config configures the handler. All fields but PublicURL must be set.
+// Config configures the handler. All fields but PublicURL and Signer must be set.
 type Config struct {
 	Services // of the default site
 	// Others returns the services of another site, whether that exists or not. It may be nil.
@@ -50,6 +50,8 @@ type Config struct {
 	Sites      *sites.Service // nil with Compat
 	Everywhere Everywhere     // may be nil with Compat
 
+	// Signer signs verdicts; nil signs none.
+	Signer Signer
 	Layout *picture.Layout
 	// Ping returns an error if the database does not answer.
 	Ping func(context.Context) error

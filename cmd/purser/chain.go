@@ -23,26 +23,19 @@ import (
 	"purser/internal/words"
 )
 
-// verifyCommand checks the history of a site.
-type verifyCommand struct {
-	remote
-
-	Events string `help:"Compare the history with the events in this file too, as purser events -o json prints them and webhooks receive them." placeholder:"FILE" complete:"file"`
-}
-
-// Run checks the chain of all revisions.
-func (c *verifyCommand) Run(ctx context.Context, around *surroundings, server *client.Client) error {
+// history checks the chain of all revisions.
+func (c *verifyCommand) history(ctx context.Context, around *surroundings, server *client.Client) error {
 	const most = 1_000_000
 	seen, err := witnessed(c.Events, server.Site)
 	if err != nil {
 		return err
 	}
-	found, err := listOf[wire.Revision](ctx, server, most, url.Values{"sort": {"id"}}, "revisions")
+	all, err := listOf[wire.Revision](ctx, server, most, url.Values{"sort": {"id"}}, "revisions")
 	if err != nil {
 		return err
 	}
-	links := make(map[int64]wire.Link, len(found.items))
-	for _, revision := range found.items {
+	links := make(map[int64]wire.Link, len(all.items))
+	for _, revision := range all.items {
 		if revision.Chain == "" {
 			continue
 		}
@@ -52,21 +45,28 @@ func (c *verifyCommand) Run(ctx context.Context, around *surroundings, server *c
 		}
 		links[revision.ID] = link
 	}
-	checked := checkChain(found.items, links)
-	checked = append(checked, compareEvents(found.items, links, seen)...)
-	bad := 0
+	checked := checkChain(all.items, links)
+	checked = append(checked, compareEvents(all.items, links, seen)...)
+	found, text := checkedHistory{Intact: true, Lines: []string{}}, ""
 	for _, line := range checked {
-		if line.bad {
-			bad++
-		}
-		if err := write(around, words.Line(line.text)+"\n"); err != nil {
-			return err
-		}
+		found.Intact = found.Intact && !line.bad
+		found.Lines = append(found.Lines, line.text)
+		text += words.Line(line.text) + "\n"
 	}
-	if bad > 0 {
-		return no("")
+	word := "intact"
+	if !found.Intact {
+		word = "broken"
 	}
-	return nil
+	if err := c.print(around, answer{marshal(found), []string{word}, text}); err != nil || found.Intact {
+		return err
+	}
+	return no("")
+}
+
+// checkedHistory is what is known of a history, as JSON.
+type checkedHistory struct {
+	Intact bool     `json:"intact"`
+	Lines  []string `json:"lines"`
 }
 
 // said is a line about a history; bad, if it says that the history was tampered with or is another one.

@@ -62,7 +62,7 @@ type commands struct {
 	Log        logCommand        `cmd:"" group:"read" help:"List revisions, or the changes of a document."`
 	Show       showCommand       `cmd:"" group:"read" help:"Print documents as submitted."`
 	Render     renderCommand     `cmd:"" group:"read" help:"Print rendered documents: after layering and substitution."`
-	Verify     verifyCommand     `cmd:"" group:"read" help:"Check that the history of a site is what was stored."`
+	Verify     verifyCommand     `cmd:"" group:"read" help:"Verify an attestation, without a server, or that the history of a site is what was stored."`
 	Explain    explainCommand    `cmd:"" group:"read" help:"Show where each value of a rendered document comes from."`
 	Diff       diffCommand       `cmd:"" group:"read" help:"Print how the documents of two revisions differ."`
 	Graph      graphCommand      `cmd:"" group:"read" help:"Print how documents depend on each other."`

@@ -12,13 +12,19 @@ import (
 
 // remote holds the flags of commands that connect to a server.
 type remote struct {
+	connection
+
+	Key string `env:"PURSER_KEY"        group:"connection" help:"Key of the client certificate."                                               placeholder:"FILE"  complete:"file"`
+}
+
+// connection has the flags of remote but for the key of the client certificate.
+type connection struct {
 	Server    string        `env:"PURSER_SERVER"  values:"servers"     group:"connection" help:"URL of the server, or its name in the configuration file; see purser config."                     placeholder:"URL"`
 	Site      string        `env:"PURSER_SITE"    values:"sites"       group:"connection" help:"Site of the server, in the place of the one in its URL or in the configuration file." placeholder:"NAME"`
 	Token     string        `env:"PURSER_TOKEN"      group:"connection" help:"Token. Other users of this machine can see it; prefer a file."            placeholder:"TOKEN"`
 	TokenFile string        `env:"PURSER_TOKEN_FILE" group:"connection" help:"File with the token."                                                         placeholder:"FILE"  complete:"file"`
 	CA        string        `env:"PURSER_CA"         group:"connection" help:"Certificates of trusted authorities, instead of the system's." name:"ca"          placeholder:"FILE" complete:"file"`
 	Cert      string        `env:"PURSER_CERT"       group:"connection" help:"Client certificate."                                                          placeholder:"FILE"  complete:"file"`
-	Key       string        `env:"PURSER_KEY"        group:"connection" help:"Key of the client certificate."                                               placeholder:"FILE"  complete:"file"`
 	Timeout   time.Duration `default:"5m"            env:"PURSER_TIMEOUT" group:"connection" help:"Time for a request, including retries."`
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"purser/internal/client"
 	"purser/internal/document"
+	"purser/internal/files"
 	"purser/internal/wire"
 	"purser/internal/words"
 )
@@ -26,6 +27,8 @@ type statusCommand struct {
 	Expect    string        `enum:",success" default:"" help:"Exit with 1 unless this is the status. The only one to expect is success." placeholder:"STATUS"`
 	Wait      time.Duration `help:"Wait up to this long for missing results, if the status can still become a success." placeholder:"10m"`
 	NoWaivers bool          `help:"Show the status as it would be without waivers."`
+
+	Attestation string `help:"If the status is a success, also store its attestation, which the server signs, in this file; else exit with 1." placeholder:"FILE" complete:"file"`
 }
 
 // Validate refuses a wait that ends before it begins.
@@ -64,10 +67,29 @@ func (c *statusCommand) Run(ctx context.Context, around *surroundings, server *c
 		return err
 	}
 	err = c.print(around, verdictAnswer(said, verdict, found, c.site(), around.colors))
+	if err == nil {
+		err = c.attest(ctx, server, verdict)
+	}
 	if err == nil && c.Expect != "" && verdict.Status != c.Expect {
 		return no(fmt.Sprintf("the status of revision %d is %s", verdict.Revision, verdict.Status))
 	}
 	return err
+}
+
+// attest stores the attestation of a success, if that was asked for.
+func (c *statusCommand) attest(ctx context.Context, server *client.Client, verdict wire.Verdict) error {
+	switch {
+	case c.Attestation == "":
+		return nil
+	case verdict.Status != "success":
+		return no(fmt.Sprintf("the status of revision %d is %s, so there is no attestation of it, and %s was not written",
+			verdict.Revision, verdict.Status, c.Attestation))
+	}
+	envelope, err := server.Get(ctx, nil, nil, "revisions", strconv.FormatInt(verdict.Revision, 10), "attestation")
+	if err != nil {
+		return fmt.Errorf("get the attestation: %w", err)
+	}
+	return files.Replace(c.Attestation, envelope)
 }
 
 // findings returns the first findings of a verdict that is printed for people; none for a success, and for callers who

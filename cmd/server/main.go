@@ -29,6 +29,7 @@ Every flag can also be set in the environment, as PURSER_ and the flag's name: P
 type commands struct {
 	Serve   serveCommand     `cmd:"" default:"withargs" help:"Serve the API (the default command)."`
 	Secrets secretsCommand   `cmd:"" help:"Create and rotate encryption keys."`
+	Keys    keysCommand      `cmd:"" help:"Create and rotate the keys that sign verdicts."`
 	Migrate migrateCommand   `cmd:"" help:"Migrate the database to this version of Purser, then exit."`
 	Site    siteCommand      `cmd:"" help:"Move a site to another database, or back it up."`
 	Token   tokenCommand     `cmd:"" help:"Create tokens for --auth=tokens."`

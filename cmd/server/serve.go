@@ -56,6 +56,7 @@ type serveCommand struct {
 	tlsFlags      `embed:""`
 	outgoingFlags `embed:""`
 	keysetFlags   `embed:""`
+	signingFlags  `embed:""`
 	limitFlags    `embed:""`
 	webhookFlags  `embed:""`
 	logFlags      `embed:""`
@@ -232,7 +233,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 			db.Close()
 		}
 	}()
-	keyset, keepKeyset, err := c.keysetFlags.open(ctx, c.defaultKeyset(), seen.log)
+	keyset, signer, keepKeys, err := c.openKeys(ctx, seen.log)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -272,7 +273,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	})
 	answers := api.New(api.Config{ //nolint:contextcheck // it converts openapi.yaml once, for all requests
 		Services: first, Others: others, Sites: directory, Everywhere: db, Pool: pool,
-		Layout: picture.NewLayout(maxLayouts), Ping: db.Ping,
+		Layout: picture.NewLayout(maxLayouts), Ping: db.Ping, Signer: signer,
 		Problem: problem, Limits: c.document(),
 		CacheSize: c.cacheSize(), Compat: c.Compat == "deckhand", Log: seen.log, Observe: seen.observe,
 		Refused:   metrics.Refusals(seen.registry),
@@ -285,7 +286,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	if handler, err = c.withPages(answers, pages); err != nil {
 		return nil, nil, err
 	}
-	stop := inBackground(ctx, events.Run, checking, keepKeyset,
+	stop := inBackground(ctx, events.Run, checking, keepKeys,
 		func(ctx context.Context) {
 			service.KeepResealed(ctx, resealEvery, seen.log, resealOthers(db, keyset, hooks, others))
 		},

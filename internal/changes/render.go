@@ -25,7 +25,8 @@ type Rendering struct {
 	Fault error
 	// Unrendered lists only the errors of documents that do not render; nil if there are none.
 	Unrendered error
-	Size       int // approximate, in bytes
+	Lost       []document.Identity // the documents that do not render
+	Size       int                 // approximate, in bytes
 	// Warnings are about likely mistakes (see rendering.Outcome), and about documents that are not judged because of
 	// others' errors.
 	Warnings []fault.Message
@@ -71,8 +72,11 @@ func (r Renderer) Render(ctx context.Context, revision int64, documents []*revis
 		Provisional: lacksPolicy && (fallback == nil || fallback.Revision > revision),
 		examined:    !lacksPolicy || fallback == nil, problems: computed.problems,
 	}
-	const problemSize = 1000
-	out.Size = problemSize * len(out.problems)
+	const problemSize, lostSize = 1000, 100
+	for _, lost := range computed.unrendered {
+		out.Lost = append(out.Lost, lost.Identity)
+	}
+	out.Size = problemSize*len(out.problems) + lostSize*len(out.Lost)
 	for _, doc := range out.Documents {
 		out.Size += revisions.Size(doc.Document)
 	}

@@ -30,9 +30,9 @@ type Created struct {
 	// Sources are where the documents of buckets were copied from; the event has those of Buckets.
 	Sources map[string]Upstream `json:"sources,omitempty"`
 	// Chain is the chain value of the revision; "" in events of earlier versions.
-	Chain string `json:"chain,omitempty"`
-	Added   int                 `json:"added"`   // versions of documents that begin with the revision
-	Removed int                 `json:"removed"` // versions that end with it; a document that is modified counts in both
+	Chain   string `json:"chain,omitempty"`
+	Added   int    `json:"added"`   // versions of documents that begin with the revision
+	Removed int    `json:"removed"` // versions that end with it; a document that is modified counts in both
 	// Modified is the number of documents that count in both; nil in events of earlier versions, and for viewers from
 	// whom encrypted ones are withheld.
 	Modified *int   `json:"modified,omitempty"`

@@ -61,8 +61,7 @@ func (v View) link(ctx context.Context, id int64, compared revisions.Comparison,
 	case last < 0 || found[last].ID != id || found[last].Stamp != compared.Stamps[id]:
 		return l, fault.New(fault.Gone, "RevisionPruned", "The revision was deleted while it was being read")
 	case found[last].Chain.IsZero():
-		return l, fault.New(fault.Conflict, "NoChain", "Revision %d has no chain value: an earlier version of Purser made it. "+
-			"The chain starts with the first revision after the upgrade", id)
+		return l, withoutChain(id)
 	}
 	l.Revision = found[last]
 	parts := l.Revision.ChainParts
@@ -82,6 +81,12 @@ func (v View) link(ctx context.Context, id int64, compared revisions.Comparison,
 	}
 	l.Of = l.Revision.ChainText(parts)
 	return l, err
+}
+
+// withoutChain is the fault of a revision that has no chain value, which an attestation names its history by.
+func withoutChain(id int64) error {
+	return fault.New(fault.Conflict, "RevisionWithoutChain", "Revision %d has no chain value: an earlier version of Purser "+
+		"made it. The next revision has one", id)
 }
 
 // addedNow returns the digest of the versions of documents that a revision begins, with the digests of their contents as

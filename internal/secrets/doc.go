@@ -9,10 +9,9 @@
 //	         ├─► compare contents without opening them
 //	         └─► Reference: secret://…, shown in answers
 //
-// A keyset file holds two keysets in Tink's format, {"aead": …, "digest": …}: in cleartext, in a file that only its
-// owner can read, or encrypted with a key of a KMS. Rotate adds a key to the first and never changes the second. A new
-// key opens texts at once and seals from a time on that is in the file ("next"), so that hosts with copies of the file
-// can all have it before.
+// A keyset file (keysets) holds two keysets, {"aead": …, "digest": …}. Rotate adds a key to the first and never changes
+// the second. A new key opens texts at once and seals from a time on that is in the file ("next"), so that hosts with
+// copies of the file can all have it before.
 //
 // Invariants:
 //   - A sealed text opens only for the site and document that it was sealed for, and only if it was not modified.

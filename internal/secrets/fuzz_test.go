@@ -7,6 +7,8 @@ import (
 
 	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/prf"
+
+	"purser/internal/keysets"
 )
 
 func FuzzKeyring_Open(f *testing.F) {
@@ -30,9 +32,9 @@ func FuzzKeyring_Open(f *testing.F) {
 
 // Run it with -fuzzminimizetime=10x: Tink and protojson take random ways, which the minimizer believes to be new ones.
 func FuzzEnvelope_keys(f *testing.F) {
-	sealed, err := fresh(aead.AES128CTRHMACSHA256KeyTemplate(), nil)
-	digesting, otherErr := fresh(prf.HKDFSHA256PRFKeyTemplate(), nil)
-	text, textErr := envelope{AEAD: sealed, Digest: digesting}.text()
+	sealed, err := keysets.New(aead.AES128CTRHMACSHA256KeyTemplate(), nil)
+	digesting, otherErr := keysets.New(prf.HKDFSHA256PRFKeyTemplate(), nil)
+	text, textErr := keysets.Text(envelope{AEAD: sealed, Digest: digesting})
 	if err := errors.Join(err, otherErr, textErr); err != nil {
 		f.Fatal(err)
 	}
@@ -41,7 +43,7 @@ func FuzzEnvelope_keys(f *testing.F) {
 	f.Add([]byte(withNext(firstKeyset, `{"key": 3489695400, "from": "2026-11-26T18:20:00Z"}`)))
 	f.Add([]byte(`{"aead": {"encryptedKeyset": "eA=="}, "digest": {"key": [{"keyData": {}}]}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		e, err := parseEnvelope(text)
+		e, err := kind().Parse(text)
 		if err != nil {
 			return
 		}

@@ -19,6 +19,7 @@ import (
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/files"
+	"purser/internal/keysets"
 )
 
 var passphrase = Place{"default", document.Identity{Schema: "deckhand/Passphrase/v1", Layer: "site", Name: "ceph"}}
@@ -355,7 +356,7 @@ func TestKeyring_rereads(t *testing.T) {
 					t.Fatal(err)
 				}
 				id := rotate(t, path)
-				hands.advance(retryAfter)
+				hands.advance(keysets.RetryAfter)
 				if got, _ := KeyOf(seal(t, k, passphrase, nil)); got != id {
 					t.Errorf("the mended file is not read: %s", log)
 				}

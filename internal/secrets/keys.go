@@ -13,13 +13,12 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 
 	"purser/internal/document"
+	"purser/internal/keysets"
 )
 
 // keys are the keys of a keyset file. They are immutable.
 type keys struct {
-	first     sealing
-	next      *succession     // nil if no key follows first
-	second    sealing         // the key that next names
+	use       keysets.Use[sealing]
 	enabled   map[uint32]bool // by the ids of the keys
 	digestKey []byte          // of Digest; 32 bytes
 }
@@ -31,17 +30,16 @@ type sealing struct {
 }
 
 // at returns the keys as they are used at a time.
-func (k *keys) at(now time.Time) sealing {
-	if k.next != nil && !now.Before(k.next.From) {
-		return k.second
-	}
-	return k.first
+func (k *keys) at(now time.Time) sealing { return k.use.At(now) }
+
+// Described implements keysets.Keys.
+func (k *keys) Described(now time.Time) (primary uint32, number int, next *keysets.Succession) {
+	return k.at(now).primary, len(k.enabled), k.use.Next
 }
 
 var (
 	errUnfitAEAD = errors.New("its keys are not for authenticated encryption, or cannot be used by this version")
 	errUnfitKey  = errors.New("each of its keys must have the output prefix TINK, by which its texts are known")
-	errUnfitNext = errors.New("it must name an enabled key of \"aead\", and the time from which it is used")
 	errUnfitPRF  = errors.New("its primary key is not for a PRF of at least 32 bytes, such as HMAC_SHA256_PRF")
 )
 
@@ -50,43 +48,24 @@ const digestKeyPurpose = "purser digest key 1"
 
 // keys reads both keysets, each of which is a request to the KMS, if there is one.
 func (e envelope) keys(kms tink.AEAD) (*keys, error) {
-	handle, err := unpack(e.AEAD, kms)
+	handle, err := keysets.Unpack(e.AEAD, kms)
 	if err != nil {
 		return nil, fmt.Errorf(`read its "aead": %w`, err)
 	}
-	k, err := newKeys(handle)
-	if err != nil {
+	k := &keys{enabled: keysets.Enabled(handle)}
+	if k.use, err = keysets.UseOf(handle, e.Next, sealingWith); err != nil {
 		return nil, fmt.Errorf(`use its "aead": %w`, err)
 	}
-	if k.next = e.Next; e.Next != nil {
-		if !k.enabled[e.Next.Key] || e.Next.From.IsZero() {
-			return nil, fmt.Errorf(`use its "next": %w`, errUnfitNext)
-		}
-		if k.second, err = sealingWith(handle, e.Next.Key); err != nil {
-			return nil, fmt.Errorf(`use its "next": %w`, err)
+	for _, key := range handle.KeysetInfo().GetKeyInfo() {
+		if key.GetOutputPrefixType() != tinkpb.OutputPrefixType_TINK {
+			return nil, fmt.Errorf(`use its "aead": %w`, errUnfitKey)
 		}
 	}
-	if handle, err = unpack(e.Digest, kms); err != nil {
+	if handle, err = keysets.Unpack(e.Digest, kms); err != nil {
 		return nil, fmt.Errorf(`read its "digest": %w`, err)
 	}
 	if k.digestKey, err = digestKeyOf(handle); err != nil {
 		return nil, fmt.Errorf(`use its "digest": %w`, err)
-	}
-	return k, nil
-}
-
-func newKeys(handle *keyset.Handle) (*keys, error) {
-	info := handle.KeysetInfo()
-	k := &keys{enabled: map[uint32]bool{}}
-	var err error
-	if k.first, err = sealingWith(handle, info.GetPrimaryKeyId()); err != nil {
-		return nil, err
-	}
-	for _, key := range info.GetKeyInfo() {
-		if key.GetOutputPrefixType() != tinkpb.OutputPrefixType_TINK {
-			return nil, errUnfitKey
-		}
-		k.enabled[key.GetKeyId()] = key.GetStatus() == tinkpb.KeyStatusType_ENABLED
 	}
 	return k, nil
 }

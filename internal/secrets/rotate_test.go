@@ -23,14 +23,15 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 
 	"purser/internal/files"
+	"purser/internal/keysets"
 )
 
 // keysetOf makes a keyset file with keys of the given kinds.
 func keysetOf(t *testing.T, aeadTemplate, digestTemplate *tinkpb.KeyTemplate) string {
 	t.Helper()
-	sealing, err := fresh(aeadTemplate, nil)
-	digesting, otherErr := fresh(digestTemplate, nil)
-	text, textErr := envelope{AEAD: sealing, Digest: digesting}.text()
+	sealing, err := keysets.New(aeadTemplate, nil)
+	digesting, otherErr := keysets.New(digestTemplate, nil)
+	text, textErr := keysets.Text(envelope{AEAD: sealing, Digest: digesting})
 	if err := errors.Join(err, otherErr, textErr); err != nil {
 		t.Fatal(err)
 	}
@@ -52,26 +53,26 @@ func TestOpen_refuses(t *testing.T) {
 		{"empty", "", 0o600, "PATH: it is empty"},
 		{"a space", " ", 0o600, errNoKeyset.Error()},
 		{"null", "null", 0o600, errNoKeyset.Error()},
-		{"too large", strings.Repeat(" ", maxFileSize) + good, 0o600, "has more than 1048576 bytes"},
+		{"too large", strings.Repeat(" ", keysets.MaxFileSize) + good, 0o600, "has more than 1048576 bytes"},
 		{"no JSON", "hunter2", 0o600, errNoKeyset.Error()},
 		{"cut off", good[:len(good)/2], 0o600, errNoKeyset.Error()},
 		{"twice", good + good, 0o600, errNoKeyset.Error()},
 		{"more members", `{"hunter2": 1,` + good[1:], 0o600, errNoKeyset.Error()},
 		{"a bare keyset of Tink's", string(member(t, good, "aead")), 0o600, errNoKeyset.Error()},
 		{"no digest", `{"aead": ` + string(member(t, good, "aead")) + `}`, 0o600, errNoKeyset.Error()},
-		{"no keys", `{"aead": {}, "digest": {}}`, 0o600, `read its "aead": ` + errNoSuch.Error()},
-		{"other types", `{"aead": 1, "digest": "hunter2"}`, 0o600, `read its "aead": ` + errNoSuch.Error()},
-		{"a key cut off", strings.Replace(good, value, value[:8], 1), 0o600, `"aead": ` + errNoSuch.Error()},
-		{"no key material", strings.Replace(good, value, "", 1), 0o600, `"aead": ` + errNoSuch.Error()},
-		{"no such primary", strings.Replace(good, `"primaryKeyId": `, `"primaryKeyId": 1`, 1), 0o600, `"aead": ` + errNoSuch.Error()},
+		{"no keys", `{"aead": {}, "digest": {}}`, 0o600, `read its "aead": ` + keysets.ErrNoSuch.Error()},
+		{"other types", `{"aead": 1, "digest": "hunter2"}`, 0o600, `read its "aead": ` + keysets.ErrNoSuch.Error()},
+		{"a key cut off", strings.Replace(good, value, value[:8], 1), 0o600, `"aead": ` + keysets.ErrNoSuch.Error()},
+		{"no key material", strings.Replace(good, value, "", 1), 0o600, `"aead": ` + keysets.ErrNoSuch.Error()},
+		{"no such primary", strings.Replace(good, `"primaryKeyId": `, `"primaryKeyId": 1`, 1), 0o600, `"aead": ` + keysets.ErrNoSuch.Error()},
 		{"keys exchanged", keysetOf(t, prf.HMACSHA256PRFKeyTemplate(), aead.AES256GCMKeyTemplate()), 0o600, `use its "aead": ` + errUnfitAEAD.Error()},
 		{"a MAC for digests", keysetOf(t, aead.AES256GCMKeyTemplate(), mac.HMACSHA256Tag256KeyTemplate()), 0o600, errUnfitPRF.Error()},
 		{"digests too short", keysetOf(t, aead.AES256GCMKeyTemplate(), prf.AESCMACPRFKeyTemplate()), 0o600, errUnfitPRF.Error()},
 		{"sealing without key ids", keysetOf(t, aead.AES256GCMNoPrefixKeyTemplate(), prf.HMACSHA256PRFKeyTemplate()), 0o600, errUnfitKey.Error()},
-		{"a next key that is not there", withNext(good, `{"key": 7, "from": "2026-11-26T18:20:00Z"}`), 0o600, errUnfitNext.Error()},
-		{"a next key without a time", withNext(good, `{"key": `+idOf(t, good)+`}`), 0o600, errUnfitNext.Error()},
+		{"a next key that is not there", withNext(good, `{"key": 7, "from": "2026-11-26T18:20:00Z"}`), 0o600, keysets.ErrUnfitNext.Error()},
+		{"a next key without a time", withNext(good, `{"key": `+idOf(t, good)+`}`), 0o600, keysets.ErrUnfitNext.Error()},
 		{"a next key at no time", withNext(good, `{"key": `+idOf(t, good)+`, "from": "hunter2"}`), 0o600, errNoKeyset.Error()},
-		{"encrypted", `{"aead": {"encryptedKeyset": "eA=="}, "digest": {"encryptedKeyset": "eA=="}}`, 0o600, errNeedsKMS.Error()},
+		{"encrypted", `{"aead": {"encryptedKeyset": "eA=="}, "digest": {"encryptedKeyset": "eA=="}}`, 0o600, keysets.ErrNeedsKMS.Error()},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -445,7 +446,7 @@ func TestOpen_kms(t *testing.T) {
 	})
 	t.Run("not without it", func(t *testing.T) {
 		t.Parallel()
-		wantRefused(t, path, errNeedsKMS.Error(), "????????")
+		wantRefused(t, path, keysets.ErrNeedsKMS.Error(), "????????")
 	})
 	t.Run("not while it does not answer", func(t *testing.T) {
 		t.Parallel()
@@ -473,7 +474,7 @@ func TestOpen_kms(t *testing.T) {
 		if _, err := Open(t.Context(), path, Options{Create: true}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(t.Context(), path, Options{KMS: kms}); !errors.Is(err, errNoKMS) {
+		if _, err := Open(t.Context(), path, Options{KMS: kms}); !errors.Is(err, keysets.ErrNoKMS) {
 			t.Error(err)
 		}
 	})

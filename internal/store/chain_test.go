@@ -237,7 +237,7 @@ func TestService_Link_upgraded(t *testing.T) {
 	for i, name := range []string{"t", "u", "v"} {
 		put(t, s, name, widget(name, i))
 	}
-	want := []string{"1 NoChain", "2 NoChain", "3 NoChain", "4 NoChain", "5 NoChain", "6 intact", "7 intact", "8 intact"}
+	want := []string{"1 RevisionWithoutChain", "2 RevisionWithoutChain", "3 RevisionWithoutChain", "4 RevisionWithoutChain", "5 RevisionWithoutChain", "6 intact", "7 intact", "8 intact"}
 	if diff := cmp.Diff(want, links(t, s, 8)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

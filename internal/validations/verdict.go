@@ -262,18 +262,44 @@ func (v Verdict) Open() (names []string) {
 // NextChange returns when the verdict, or the work that is open, changes next without anything being done, because a
 // success expires or a waiver ends; ok is false if that does not happen.
 func (v Verdict) NextChange() (at time.Time, ok bool) {
+	return v.firstEnd(func(Judged) bool { return true })
+}
+
+// HoldsUntil returns the last moment at which a success is one if nothing is done, because a result that it needs
+// expires then or a waiver ends; ok is false if that does not happen.
+func (v Verdict) HoldsUntil() (at time.Time, ok bool) {
+	return v.firstEnd(func(judged Judged) bool { return !judged.Advisory })
+}
+
+// firstEnd returns the first time at which a success of one of some validations expires or a waiver of one ends.
+func (v Verdict) firstEnd(of func(Judged) bool) (at time.Time, ok bool) {
 	for _, policy := range v.Policies {
 		for _, judged := range policy.Validations {
 			end := judged.Until
 			if judged.Waiver != nil {
 				end = judged.Waiver.Until
 			}
-			if !end.IsZero() && (!ok || end.Before(at)) {
+			if of(judged) && !end.IsZero() && (!ok || end.Before(at)) {
 				at, ok = end, true
 			}
 		}
 	}
 	return at, ok
+}
+
+// Succeeded returns the names of the validations that count and are successes by themselves wherever they do, sorted.
+func (v Verdict) Succeeded() (names []string) {
+	fails := map[string]bool{}
+	for _, judged := range v.counted() {
+		switch {
+		case judged.Status == Success:
+			names = append(names, judged.Name)
+		case !judged.Holds():
+			fails[judged.Name] = true
+		}
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return fails[name] })
 }
 
 // DefaultValidations returns the server's own validations that count without a policy.

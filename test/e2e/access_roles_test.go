@@ -100,8 +100,8 @@ func rolesSite(t *testing.T) (s *server, k *keys, people map[string]*person) {
 	return s, k, people
 }
 
-// ownTests matches the commands that read a terminal, manage the file of servers, or need several sites.
-var ownTests = regexp.MustCompile("^(config .*|fleet push|help|login|logout|lsp)$")
+// ownTests matches the commands that read a terminal, manage the file of servers, or need several sites or an attestation.
+var ownTests = regexp.MustCompile("^(config .*|fleet push|help|login|logout|lsp|verify)$")
 
 // Each command succeeds with the role that docs/purser.md names, and with less it is refused with the roles that would
 // do.

@@ -45,6 +45,7 @@ var ruleOf = map[string]string{
 	"POST /api/v1.0/revisions/prune":                                               authz.PruneRevisions,
 	"GET /api/v1.0/revisions/{revision}":                                           authz.ShowRevision,
 	"GET /api/v1.0/revisions/{revision}/status":                                    authz.ShowRevision,
+	"GET /api/v1.0/revisions/{revision}/attestation":                               authz.ShowRevision,
 	"GET /api/v1.0/revisions/{revision}/documents":                                 authz.ListCleartextDocuments,
 	"GET /api/v1.0/revisions/{revision}/rendered-documents":                        authz.ListCleartextDocuments,
 	"GET /api/v1.0/revisions/{revision}/rendered-documents/explain":                authz.ListCleartextDocuments,
@@ -188,7 +189,7 @@ func TestAccess_everyRuleOfEveryRoute(t *testing.T) {
 		users = append(users, offRole(rule.Name))
 	}
 	k := newKeys(t, users...)
-	s := k.startWith(t, policy.String(), "--request-rate", "0")
+	s := k.startWith(t, policy.String(), "--request-rate", "0", "--signing-keyset", newSigningKeys(t))
 	eachRoute(t, func(route string, r request) {
 		for _, user := range users {
 			r.header = k.as(user)

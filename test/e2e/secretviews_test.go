@@ -53,7 +53,7 @@ func guardedFlags(t *testing.T) (flags []string, k *keys) {
 	k = newKeys(t, "admin", "writer", "reader", "creator")
 	return []string{
 		"--auth", "tokens", "--tokens-file", k.file, "--policy-file", policyFile(t, guardedPolicy()), "--secrets-keyset", newKeyset(t),
-		"--request-rate", "0", "--log-level", "debug",
+		"--request-rate", "0", "--log-level", "debug", "--signing-keyset", newSigningKeys(t),
 	}, k
 }
 
