@@ -42,9 +42,9 @@ GOTEST = go test -vet=off -timeout 15m
 # The pages do, but the server of the end-to-end tests, which has the race detector, serves them too.
 SEQUENTIAL = /(cmd/(mpl-check|purser/internal/.*)|internal/(check|cycles|diff|document|events|murano|picture|propertygroups|puppet|regex|rendering|revisions|schemadocs|secrets/vault|validations/jsonschema|webhooks|wire|words)(/.*)?|test/cases|tools(/.*)?|web)$$
 
-# These tests measure work and the sizes of answers, or run those of their package again with partitioned tables. The race
-# detector only makes them slow: other tests do the same.
-MEASURING = '^Test((Cost|Answers)_|Store_partitioned$$)'
+# These tests measure work and the sizes of answers, try thousands of command lines, or run those of their package again
+# with partitioned tables. The race detector only makes them slow: other tests do the same.
+MEASURING = '^Test((Cost|Answers)_|Store_partitioned$$|Run_(empty|hostile)$$|CommentOf_bound$$)'
 
 test-packages:
 	CGO_ENABLED=1 $(GOTEST) -race -skip $(MEASURING) $(TESTFLAGS) $$(go list ./... | grep -vE '/test/(e2e|faults)$$|$(SEQUENTIAL)')
@@ -53,7 +53,7 @@ test-sequential:
 	$(GOTEST) $(TESTFLAGS) $$(go list ./... | grep -E '$(SEQUENTIAL)')
 
 test-measuring:
-	$(GOTEST) -run $(MEASURING) $(TESTFLAGS) ./api ./internal/changes ./internal/store ./internal/validations
+	$(GOTEST) -run $(MEASURING) $(TESTFLAGS) ./api ./cmd/purser ./internal/changes ./internal/store ./internal/validations
 
 # These tests only send requests and check answers. The server that they build and run has the race detector.
 # Many of them wait, so more run at a time than there may be processors.

@@ -131,7 +131,7 @@ func allAnswers(t *testing.T, s *server) map[string]string {
 	for _, path := range []string{
 		"buckets", "events?since=0", "webhooks", "claims", "waivers",
 		"revisions/6/diff/3", "revisions/3/deepdiff/6", "revisions/6/findings", "revisions/6/waivers",
-		"revisions/3/schemas", "revisions/3/graph", "documents/acme/Widget/v1/site/w/history",
+		"revisions/3/chain", "revisions/6/chain", "revisions/3/schemas", "revisions/3/graph", "documents/acme/Widget/v1/site/w/history",
 		"revisions/3/tags", "revisions/3/tags/good", "revisions/3/tags/later", "revisions/5/packages",
 		"revisions/5/packages/com.acme.Lib", "revisions/5/packages/com.acme.Lib/report", "revisions/5/puppet/hiera",
 		"revisions/5/puppet/hiera.yaml?node=cmp-1", "revisions/5/puppet/hiera.json", "revisions/5/puppet/diff/4",
