@@ -71,7 +71,7 @@ func (s *server) copyDocuments(r *http.Request, from copying, buckets []string, 
 	end, err := s.uploads.large(r, firstBytes, func(more func(bytes int64) error) (err error) {
 		// The copies of a fleet come many at a time. Each is small, but others would wait for all of them.
 		if err := budget.NewMeter(ctx).Admit(); err != nil {
-			return err //nolint:wrapcheck // a fault
+			return err
 		}
 		if copied, err = view.Copied(ctx, id, buckets, into, int(s.Limits.Body)); err != nil {
 			return inSite(from.Site, err)
@@ -87,9 +87,9 @@ func (s *server) copyDocuments(r *http.Request, from copying, buckets []string, 
 	defer end()
 	for _, upstream := range copied.Upstreams {
 		if from.Stamp != 0 && upstream.Stamp != from.Stamp.String() {
-			return changes.Written{}, fault.New(fault.Stale, "HTTPPreconditionFailed", "In the site %s, which from= names, revision "+
-				"%d is another one than that with the stamp %s: all revisions were deleted since, or the database was restored. "+
-				"Nothing was stored", from.Site, id, from.Stamp)
+			return changes.Written{}, fault.New(fault.Stale, "HTTPPreconditionFailed", "In the site %s, which from= names, "+
+				"revision %d is another one than that with the stamp %s: all revisions were deleted since, or the database was "+
+				"restored. Nothing was stored", from.Site, id, from.Stamp)
 		}
 	}
 	if options.Copied = copied.Upstreams; from.promotes {

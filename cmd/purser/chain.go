@@ -78,7 +78,7 @@ type said struct {
 // checkChain compares the chain values of all revisions of a site, in order, with what the server found them to be made
 // from.
 func checkChain(revisions []wire.Revision, links map[int64]wire.Link) (lines []said) {
-	var intact, without, broken []int64
+	var intact, without []int64
 	for i, revision := range revisions {
 		link, has := links[revision.ID]
 		if !has {
@@ -98,7 +98,6 @@ func checkChain(revisions []wire.Revision, links map[int64]wire.Link) (lines []s
 				"its chain value " + shortChain(link.Chain) + " was made from"
 		}
 		if why != "" {
-			broken = append(broken, revision.ID)
 			lines = append(lines, said{fmt.Sprintf("revision %d: %s", revision.ID, why), true})
 			continue
 		}
@@ -109,8 +108,8 @@ func checkChain(revisions []wire.Revision, links map[int64]wire.Link) (lines []s
 		all = append(all, said{text: numbered(intact) + ": the chain is unbroken"})
 	}
 	if len(without) > 0 {
-		all = append(all, said{text: numbered(without) + ": not checked, without a chain value: an earlier version of Purser " +
-			"made " + itOrThem(without)})
+		all = append(all, said{text: numbered(without) + ": not checked, without a chain value: an earlier version of " +
+			"Purser made " + itOrThem(without)})
 	}
 	if len(revisions) == 0 {
 		all = append(all, said{text: "there is no revision"})
@@ -173,23 +172,29 @@ func witnessed(path, site string) (seen []witness, err error) {
 			_ = json.Unmarshal(text, &list) // it is a list
 		}
 		for _, text := range list {
-			var event events.Cloud
-			if err := json.Unmarshal(text, &event); err != nil || event.Type == "" {
-				return nil, fmt.Errorf("read the events in %s: there is something else than events of Purser: %s", path,
-					words.FirstBytes(string(text), 100))
-			}
-			if event.Type != events.RevisionCreated || siteOf(event.Source) != cmp.Or(site, client.DefaultSite) {
-				continue
-			}
-			created, err := events.ReadCreated(event.Data)
+			event, ok, err := witnessOf(text, site)
 			if err != nil {
 				return nil, fmt.Errorf("read the events in %s: %w", path, err)
 			}
-			if created.Chain != "" {
-				seen = append(seen, witness{created, event.Time})
+			if ok {
+				seen = append(seen, event)
 			}
 		}
 	}
+}
+
+// witnessOf reads an event. ok is false if it is about something else than a revision of the site with a chain value.
+func witnessOf(text json.RawMessage, site string) (w witness, ok bool, err error) {
+	var event events.Cloud
+	if err := json.Unmarshal(text, &event); err != nil || event.Type == "" {
+		const most = 100
+		return w, false, fmt.Errorf("there is something else than events of Purser: %s", words.FirstBytes(string(text), most))
+	}
+	if event.Type != events.RevisionCreated || siteOf(event.Source) != cmp.Or(site, client.DefaultSite) {
+		return w, false, nil
+	}
+	created, err := events.ReadCreated(event.Data)
+	return witness{created, event.Time}, err == nil && created.Chain != "", err
 }
 
 // siteOf returns the site in the source of an event.
@@ -235,8 +240,9 @@ func compareEvents(revisions []wire.Revision, links map[int64]wire.Link, seen []
 		if known {
 			is = "the site has " + shortChain(value)
 		}
-		lines = append(lines, said{fmt.Sprintf("revision %d: the histories part here. The event of %s has the chain value %s, "+
-			"and %s: the site was restored, purged or changed since", event.Revision, event.at, shortChain(event.Chain), is), true})
+		lines = append(lines, said{fmt.Sprintf("revision %d: the histories part here. The event of %s has the chain value "+
+			"%s, and %s: the site was restored, purged or changed since", event.Revision, event.at,
+			shortChain(event.Chain), is), true})
 		break
 	}
 	text := fmt.Sprintf("events: %d of %d agree", agree, len(seen))

@@ -117,23 +117,30 @@ func TestVerify_history(t *testing.T) {
 				"documents that it begins and ends, than what its chain value ab… was made from\n",
 		},
 		"events agree": {
-			whole(), []string{event(2, whole().chain(2), source), event(4, whole().chain(4), source), event(9, "ab", other)},
+			whole(),
+			[]string{event(2, whole().chain(2), source), event(4, whole().chain(4), source), event(9, "ab", other)},
 			0, "revisions 1 to 4: the chain is unbroken\nevents: 2 of 2 agree\n",
 		},
 		"events of deleted revisions": {
-			&history{first: 3, last: 4}, []string{event(1, "ab", source), event(2, whole().chain(2), source)}, 0,
+			&history{first: 3, last: 4},
+			[]string{event(1, "ab", source), event(2, whole().chain(2), source)},
+			0,
 			"revisions 3 to 4: the chain is unbroken\nrevision 3: the one before was deleted. Which documents it ended is not " +
 				"checked, and neither are those that it took over\n" +
 				"events: 1 of 2 agree, 1 is about a revision that was deleted since\n",
 		},
 		"restored, and changed again": {
-			whole(), []string{event(2, whole().chain(2), source), event(4, "ab", source), event(3, "cd", source)}, 1,
+			whole(),
+			[]string{event(2, whole().chain(2), source), event(4, "ab", source), event(3, "cd", source)},
+			1,
 			"revisions 1 to 4: the chain is unbroken\nrevision 3: the histories part here. The event of 2026-08-01T10:00:00Z " +
 				"has the chain value cd…, and the site has " + shortChain(whole().chain(3)) +
 				": the site was restored, purged or changed since\nevents: 1 of 3 agree\n",
 		},
 		"restored": {
-			whole(), []string{event(5, "ab", source)}, 1,
+			whole(),
+			[]string{event(5, "ab", source)},
+			1,
 			"revisions 1 to 4: the chain is unbroken\nrevision 5: the histories part here. The event of 2026-08-01T10:00:00Z " +
 				"has the chain value ab…, and the newest revision of the site is 4: the site was restored, purged or changed " +
 				"since\nevents: 0 of 1 agree\n",

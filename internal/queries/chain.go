@@ -30,8 +30,9 @@ func (l Link) Intact() bool { return l.Revision.Chain == sha256.Sum256(l.Of) }
 // may not see encrypted documents, since their number would show; Conflict for a revision without a chain value.
 func (v View) Link(ctx context.Context, id int64) (Link, error) {
 	if !v.viewer.Encrypted {
-		return Link{}, fault.New(fault.Forbidden, "HTTPForbidden", "Policy doesn't allow %s to be performed: the chain is made "+
-			"from all documents, encrypted ones included", authz.ListEncryptedDocuments).Lacking(authz.ListEncryptedDocuments)
+		const rule = authz.ListEncryptedDocuments
+		return Link{}, fault.New(fault.Forbidden, "HTTPForbidden", "Policy doesn't allow %s to be performed: the chain is "+
+			"made from all documents, encrypted ones included", rule).Lacking(rule)
 	}
 	compared, err := v.store.Compare(ctx, id-1, id)
 	if err != nil {
@@ -85,12 +86,12 @@ func (v View) link(ctx context.Context, id int64, compared revisions.Comparison,
 
 // withoutChain is the fault of a revision that has no chain value, which an attestation names its history by.
 func withoutChain(id int64) error {
-	return fault.New(fault.Conflict, "RevisionWithoutChain", "Revision %d has no chain value: an earlier version of Purser "+
-		"made it. The next revision has one", id)
+	return fault.New(fault.Conflict, "RevisionWithoutChain", "Revision %d has no chain value: an earlier version of "+
+		"Purser made it. The next revision has one", id)
 }
 
-// addedNow returns the digest of the versions of documents that a revision begins, with the digests of their contents as
-// these are stored now.
+// addedNow returns the digest of the versions of documents that a revision begins, with the digests of their contents
+// as these are stored now.
 func (v View) addedNow(ctx context.Context, of revisions.Revision, added []*revisions.Stored) (document.Digest, error) {
 	const together = 64
 	meter := budget.NewMeter(ctx)
@@ -100,7 +101,8 @@ func (v View) addedNow(ctx context.Context, of revisions.Revision, added []*revi
 		for i, doc := range some {
 			ids[i] = doc.ID
 		}
-		found, err := v.store.Versions(ctx, Selected{Revision: of.ID, Stamp: of.Stamp}, ids, func(doc *revisions.Stored) error {
+		selected := Selected{Revision: of.ID, Stamp: of.Stamp}
+		found, err := v.store.Versions(ctx, selected, ids, func(doc *revisions.Stored) error {
 			if err := meter.Spend(len(doc.Data)); err != nil {
 				return budget.About(err, "compute digests of revision %s", strconv.FormatInt(of.ID, 10))
 			}

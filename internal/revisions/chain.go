@@ -32,8 +32,10 @@ func (r Revision) ChainText(parts ChainParts) []byte {
 	sources := document.Mapping{}
 	for bucket, from := range r.Upstreams {
 		sources = append(sources, document.Member{Key: bucket, Value: document.Mapping{
-			{Key: "bucket", Value: from.Bucket}, {Key: "revision", Value: number(from.Revision)},
-			{Key: "site", Value: from.Site}, {Key: "stamp", Value: from.Stamp},
+			{Key: "bucket", Value: from.Bucket},
+			{Key: "revision", Value: number(from.Revision)},
+			{Key: "site", Value: from.Site},
+			{Key: "stamp", Value: from.Stamp},
 		}})
 	}
 	var restored any
@@ -64,9 +66,9 @@ func (r Revision) Chained(parts ChainParts) Revision {
 }
 
 // VersionsDigest returns the SHA-256 sum of the lines of versions, which must be in the order of ByIdentity. Each line
-// is a JSON list without spaces, and ends with a line feed: schema, layer, name, bucket, and the hexadecimal SHA-256 sums
-// of the metadata and of the content. The latter, of an encrypted document, is that of a reference with a keyed digest,
-// from which nobody without the key can guess the content.
+// is a JSON list without spaces, and ends with a line feed: schema, layer, name, bucket, and the hexadecimal SHA-256
+// sums of the metadata and of the content. The latter, of an encrypted document, is that of a reference with a keyed
+// digest, from which nobody without the key can guess the content.
 func VersionsDigest(versions iter.Seq[*Stored]) (sum document.Digest) {
 	hash, line := sha256.New(), []byte(nil)
 	for doc := range versions {

@@ -86,8 +86,9 @@ type CopyFrom struct {
 	Bucket   string // empty for that of the same name
 }
 
-// ParseCopyFrom parses SITE@REVISION or SITE@REVISION/BUCKET, where REVISION may be NUMBER-STAMP, as in an ETag. Tags and buckets may have slashes in their names: the
-// name of a revision ends at the first one, and a tag with a slash cannot be named.
+// ParseCopyFrom parses SITE@REVISION or SITE@REVISION/BUCKET, where REVISION may be NUMBER-STAMP, as in an ETag. Tags
+// and buckets may have slashes in their names: the name of a revision ends at the first one, and a tag with a slash
+// cannot be named.
 func ParseCopyFrom(text string) (from CopyFrom, ok bool) {
 	site, rest, ok := strings.Cut(text, "@")
 	revision, bucket, named := strings.Cut(rest, "/")

@@ -31,7 +31,7 @@ func isLarge(diff revisions.Diff) bool { return len(diff.Added)+len(diff.Removed
 //
 //	begin, lock the site's counters, close versions, find known contents ─► (COPY) ─► write the rest, commit
 func (s *Store) Append(ctx context.Context, commit revisions.Commit) (stored revisions.Commit, err error) {
-	append := func(limit time.Duration, starts bool) error {
+	try := func(limit time.Duration, starts bool) error {
 		return s.retryTx(ctx, general, limit, func(ctx context.Context) (err error) {
 			if stored, err = s.append(ctx, commit, starts); isOvertaken(err) {
 				return fmt.Errorf("%w: %w", revisions.ErrStaleSnapshot, err)
@@ -43,8 +43,8 @@ func (s *Store) Append(ctx context.Context, commit revisions.Commit) (stored rev
 	if isLarge(commit.Diff) {
 		limit = s.deadlines.Append
 	}
-	if err = append(limit, false); errors.Is(err, errUnchained) { // once for a site
-		err = append(s.deadlines.Append, true)
+	if err = try(limit, false); errors.Is(err, errUnchained) { // once for a site
+		err = try(s.deadlines.Append, true)
 	}
 	if err == nil {
 		s.announce()

@@ -21,10 +21,13 @@ func (s *Store) VersionsDigest(ctx context.Context, revision int64) (digest docu
 	return digest, err
 }
 
-// versionsDigest returns the digest of all documents of a revision. It keeps none of them.
-func (s *Store) versionsDigest(ctx context.Context, conn interface {
+// querier is a connection or a pool of them.
+type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}, revision int64) (digest document.Digest, err error) {
+}
+
+// versionsDigest returns the digest of all documents of a revision. It keeps none of them.
+func (s *Store) versionsDigest(ctx context.Context, conn querier, revision int64) (digest document.Digest, err error) {
 	rows, err := conn.Query(ctx, stmt.VersionsAt, named{"site": s.site, "revision": revision})
 	if err != nil {
 		return digest, fmt.Errorf("read all documents: %w", err)

@@ -36,9 +36,8 @@ type statements struct {
 
 	// sql/append.sql
 	CloseDocument, CloseDocuments, InsertContent, InsertDocument, InsertTexts, RereadDocuments, AddSealed,
-	AddArchive, InsertChecks,
-	InsertEntries, InsertViolations, EndViolations, ChainOf, VersionsAt, InsertRevision, ChangeBuckets, OpenBuckets, EmptyBuckets,
-	AdvanceHead string
+	AddArchive, InsertChecks, InsertEntries, InsertViolations, EndViolations, ChainOf, VersionsAt, InsertRevision,
+	ChangeBuckets, OpenBuckets, EmptyBuckets, AdvanceHead string
 
 	// sql/snapshot.sql
 	BucketStates, ChangedBuckets, KnownContents, AllLive, LiveSchemas, LiveVersions, LiveOfKinds, LiveRegistered,

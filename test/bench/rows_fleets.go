@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -47,8 +48,10 @@ func (r *run) fleets() {
 	beside := r.visitors(s, func() { first = r.push(s, command, "2") })
 	r.infof(35, label+": dry run over all", "%s, %.1f ms each; %d groups", short(first.took),
 		first.took.Seconds()*1000/float64(sites), first.groups)
-	r.add(35, first.groups == fleetModels, fmt.Sprint(fleetModels), "groups of outcomes", fmt.Sprint(first.groups))
-	r.within(35, first.took*time.Duration(manySites)/time.Duration(sites), 4*time.Minute, "the same, as if it were 10000 sites")
+	r.add(35, first.groups == fleetModels, strconv.Itoa(fleetModels), "groups of outcomes",
+		strconv.Itoa(first.groups))
+	r.within(35, first.took*time.Duration(manySites)/time.Duration(sites), 4*time.Minute,
+		"the same, as if it were 10000 sites")
 	s.putIn(sharedSite, "shared", sharedBody(2001))
 	second = r.push(s, command, "3")
 	r.atMost(35, ratio(second.took, first.took), 0.5, "a second one after a small change, to the first", "%s, %s",
@@ -142,8 +145,8 @@ type pushed struct {
 
 // push makes the dry run of a push of a revision to all sites. Some of them would fail.
 func (r *run) push(s *server, command, revision string) (p pushed) {
-	cmd := exec.CommandContext(r.ctx, command, "fleet", "push", "shared", "--from", sharedSite+"@"+revision, "--sites", //nolint:gosec // built here
-		"bench=fleet", "--dry-run", "--server", "http://"+s.address)
+	cmd := exec.CommandContext(r.ctx, command, "fleet", "push", "shared", "--from", sharedSite+"@"+revision,
+		"--sites", "bench=fleet", "--dry-run", "--server", "http://"+s.address)
 	cmd.Env = append(environment(), "HOME="+r.dir)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
@@ -190,6 +193,7 @@ func (r *run) visitors(s *server, work func()) series {
 func (r *run) dryRuns(s *server, sites int) {
 	const most, atOnce = 1000, 16
 	n := min(most, sites)
+	path := documentsOf("shared") + "?dry-run=true&findings=true&from=" + sharedSite + "@3"
 	all := func(site func(i int) string) func() {
 		return func() {
 			var next atomic.Int64
@@ -197,8 +201,7 @@ func (r *run) dryRuns(s *server, sites int) {
 			for range atOnce {
 				group.Go(func() {
 					for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-						s.send(http.MethodPut, below(site(i), documentsOf("shared")+"?dry-run=true&findings=true&from="+sharedSite+"@3"), nil,
-							io.Discard)
+						s.send(http.MethodPut, below(site(i), path), nil, io.Discard)
 					}
 				})
 			}
@@ -210,5 +213,6 @@ func (r *run) dryRuns(s *server, sites int) {
 		one = append(one, timed(all(func(int) string { return copied(sites - 1) })))
 		over = append(over, timed(all(func(i int) string { return copied((turn*n + i) % sites) })))
 	}
-	r.atMost(35, over.over(one), 3, fmt.Sprintf("%d dry runs over as many sites, to as many of one", n), "%s, %s", over, one)
+	r.atMost(35, over.over(one), 3, fmt.Sprintf("%d dry runs over as many sites, to as many of one", n), "%s, %s", over,
+		one)
 }
