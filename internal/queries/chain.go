@@ -31,8 +31,8 @@ func (l Link) Intact() bool { return l.Revision.Chain == sha256.Sum256(l.Of) }
 func (v View) Link(ctx context.Context, id int64) (Link, error) {
 	if !v.viewer.Encrypted {
 		const rule = authz.ListEncryptedDocuments
-		return Link{}, fault.New(fault.Forbidden, "HTTPForbidden", "Policy doesn't allow %s to be performed: the chain is "+
-			"made from all documents, encrypted ones included", rule).Lacking(rule)
+		return Link{}, fault.New(fault.Forbidden, "HTTPForbidden", "Policy doesn't allow %s to be performed: the chain "+
+			"is made from all documents, encrypted ones included", rule).Lacking(rule)
 	}
 	compared, err := v.store.Compare(ctx, id-1, id)
 	if err != nil {

@@ -77,7 +77,8 @@ func TestAttestation(t *testing.T) {
 		{"att.json --key att.json", 2, "it has no public keys"},
 		{"att.json --key keys.json --documents none.yaml", 2, "no such file"},
 		{"att.json", 2, "--key is missing"},
-		{"", 2, "name an attestation"},
+		{"", 2, "no server is named"},
+		{"--key keys.json", 2, "are for an attestation"},
 		{"att.json --key keys.json -o json", 0, `"verified":true,"reasons":[],"keyid":"SHA256:`},
 		{"att.json --key strange.json -o name", 1, "not verified\n"},
 	} {

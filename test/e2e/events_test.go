@@ -58,7 +58,7 @@ func (s *server) now(t *testing.T) string {
 
 func lines(events []received) (list []string) {
 	for _, e := range events {
-		for _, key := range []string{"stamp", "epoch"} { // these differ between runs
+		for _, key := range []string{"stamp", "chain", "epoch"} { // these differ between runs
 			if e.Data[key] != nil {
 				e.Data[key] = "?"
 			}
@@ -93,7 +93,7 @@ func TestEvents(t *testing.T) {
 	s.prune(t).is(t, http.StatusOK) // deletes nothing
 	s.purge(t)
 	all := s.events(t, "since="+since)
-	const made = ` {"added":%d,"buckets":["%s"],"kind":"%s","message":"","modified":%d,"removed":%d,"revision":%d,"stamp":"?","status":"%s","user":""}`
+	const made = ` {"added":%d,"buckets":["%s"],"chain":"?","kind":"%s","message":"","modified":%d,"removed":%d,"revision":%d,"stamp":"?","status":"%s","user":""}`
 	const result = `validation.posted revisions/%[1]d/validations/a-validation {"name":"a-validation","revision":%[1]d,"status":"%[2]s",` +
 		`"validator":{"name":"tester","version":"1"}}`
 	want := []string{
