@@ -44,6 +44,7 @@ var guarded = map[string]string{
 	"budget: Shares: users":       "what users hold over all sites",
 	"cache: Cache: calls":         "the calls of a cache, by its keys",
 	"feed: Feed: inUse":           "sites by name",
+	"fleet: Tally: of":            "sites by name, of one push",
 	"store: announcements: sites": "sites by name",
 	"webhooks: calls: receivers":  "calls in progress by receiver, of which sites have shares",
 }
