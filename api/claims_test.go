@@ -284,8 +284,8 @@ func TestClaims_thousandWaiting(t *testing.T) {
 	for range workers - works {
 		(<-answers).is(t, http.StatusServiceUnavailable)
 	}
-	const most = 20
-	if len(claimed) != works || made == 0 || made > most {
+	const each = 10 // a slow machine serves fewer of them together
+	if len(claimed) != works || made == 0 || made > works*each {
 		t.Errorf("%d claims by %d statements; %d before", len(claimed), made, before)
 	}
 	t.Logf("%d statements, and %d before", made, before)
