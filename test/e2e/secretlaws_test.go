@@ -442,15 +442,25 @@ func (s *story) tellsNothingOf(secrets []string) {
 // is none for the reader.
 func (s *story) bits() (bits []string) {
 	s.Helper()
+	bits = s.bitsOf("")
+	if len(bits) == 0 {
+		s.Fatal("there are no revisions")
+	}
+	return append(bits, s.bitsOf(copiesSite+"/api/v1.0/")...)
+}
+
+// bitsOf returns the bits of the revisions of a site, none if there is no such site.
+func (s *story) bitsOf(site string) (bits []string) {
+	s.Helper()
 	var listed struct {
 		Count int `json:"count"`
 	}
-	all := s.ask("reader", http.MethodGet, "revisions", "", "Accept", "application/json")
-	if err := json.Unmarshal([]byte(all.text), &listed); err != nil || listed.Count == 0 {
+	all := s.ask("reader", http.MethodGet, site+"revisions", "", "Accept", "application/json")
+	if err := json.Unmarshal([]byte(all.text), &listed); err != nil {
 		s.Fatalf("read the revisions: %v\n%s", err, all.text)
 	}
 	for number := range listed.Count {
-		a := s.ask("reader", http.MethodGet, fmt.Sprintf("revisions/%d/findings", number+1), "", "Accept", "application/json")
+		a := s.ask("reader", http.MethodGet, fmt.Sprintf("%srevisions/%d/findings", site, number+1), "", "Accept", "application/json")
 		var found struct {
 			Findings []struct {
 				Secret bool   `json:"secret"`
