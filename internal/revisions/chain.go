@@ -3,6 +3,7 @@ package revisions
 import (
 	"cmp"
 	"crypto/sha256"
+	"encoding/hex"
 	"iter"
 	"slices"
 	"strconv"
@@ -72,11 +73,14 @@ func (r Revision) Chained(parts ChainParts) Revision {
 func VersionsDigest(versions iter.Seq[*Stored]) (sum document.Digest) {
 	hash, line := sha256.New(), []byte(nil)
 	for doc := range versions {
-		metadata := document.Digest(sha256.Sum256(doc.Metadata))
-		line = document.AppendJSON(line[:0], []any{
-			doc.Schema, doc.Layer, doc.Name, doc.Bucket, metadata.String(), doc.Digest.String(),
-		})
-		hash.Write(append(line, '\n'))
+		metadata := sha256.Sum256(doc.Metadata)
+		line = append(line[:0], '[')
+		for _, text := range [...]string{doc.Schema, doc.Layer, doc.Name, doc.Bucket} {
+			line = append(document.AppendJSON(line, text), ',')
+		}
+		line = hex.AppendEncode(append(line, '"'), metadata[:])
+		line = hex.AppendEncode(append(line, `","`...), doc.Digest[:])
+		hash.Write(append(line, "\"]\n"...))
 	}
 	hash.Sum(sum[:0])
 	return sum
