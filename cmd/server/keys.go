@@ -82,13 +82,7 @@ type keysCommand struct {
 
 type signingFile struct {
 	SigningKeyset string `help:"The file of signing keys." type:"path" required:"" placeholder:"FILE"`
-	SecretsKMS    string `help:"KMS key that encrypts the file." name:"secrets-kms" placeholder:"URI"`
-
-	SecretsKMSTokenFile string `help:"File with the token for Vault, instead of VAULT_TOKEN." name:"secrets-kms-token-file" type:"path" placeholder:"FILE"` //nolint:lll // a tag
-}
-
-func (f signingFile) kms() (tink.AEAD, error) {
-	return keysetFlags{SecretsKMS: f.SecretsKMS, SecretsKMSTokenFile: f.SecretsKMSTokenFile}.kms()
+	kmsFlags      `embed:""`
 }
 
 type newKeysCommand struct {
@@ -130,17 +124,9 @@ func (c *rotateKeysCommand) Validate() error {
 
 // Run adds a key to the file.
 func (c *rotateKeysCommand) Run(stderr io.Writer) error {
-	kms, err := c.kms()
+	key, from, err := c.rotated("--signing-keyset", c.SigningKeyset, c.SigningActivateAfter, c.Activate, attest.Rotate)
 	if err != nil {
 		return err
-	}
-	after := c.SigningActivateAfter
-	if c.Activate {
-		after = 0
-	}
-	key, from, err := attest.Rotate(c.SigningKeyset, kms, time.Now(), after)
-	if err != nil {
-		return fmt.Errorf("--signing-keyset: %w", err)
 	}
 	if from.IsZero() {
 		fmt.Fprintf(stderr, "verdicts are signed with key %d from now on; copy the file to the other hosts of the site, and "+

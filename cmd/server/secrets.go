@@ -97,12 +97,39 @@ type secretsCommand struct {
 
 type keysetFile struct {
 	SecretsKeyset string `help:"The keyset file." type:"path" required:"" placeholder:"FILE"`
-	SecretsKMS    string `help:"KMS key that encrypts the file." name:"secrets-kms" placeholder:"URI"`
+	kmsFlags      `embed:""`
+}
+
+// kmsFlags name the key that encrypts a file of keys.
+type kmsFlags struct {
+	SecretsKMS string `help:"KMS key that encrypts the file." name:"secrets-kms" placeholder:"URI"`
 
 	SecretsKMSTokenFile string `help:"File with the token for Vault, instead of VAULT_TOKEN." name:"secrets-kms-token-file" type:"path" placeholder:"FILE"` //nolint:lll // a tag
 }
 
-func (f keysetFile) kms() (tink.AEAD, error) { return keysetFlags(f).kms() }
+func (f kmsFlags) kms() (tink.AEAD, error) {
+	return keysetFlags{SecretsKMS: f.SecretsKMS, SecretsKMSTokenFile: f.SecretsKMSTokenFile}.kms()
+}
+
+// rotate adds a key to a file of keys, to be used after a time, or at once. It is secrets.Rotate or attest.Rotate.
+type rotate func(path string, kms tink.AEAD, now time.Time, after time.Duration) (uint32, time.Time, error)
+
+// rotated rotates a file that a flag names, and returns the id of the key, and the time from which it is used: zero if
+// it is used already.
+func (f kmsFlags) rotated(flag, path string, after time.Duration, atOnce bool, by rotate) (uint32, time.Time, error) {
+	kms, err := f.kms()
+	if err != nil {
+		return 0, time.Time{}, err
+	}
+	if atOnce {
+		after = 0
+	}
+	key, from, err := by(path, kms, time.Now(), after)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", flag, err)
+	}
+	return key, from, err
+}
 
 type newKeysetCommand struct {
 	keysetFile `embed:""`
@@ -142,17 +169,9 @@ func (c *rotateKeysetCommand) Validate() error {
 
 // Run adds a key to the keyset file.
 func (c *rotateKeysetCommand) Run(stderr io.Writer) error {
-	kms, err := c.kms()
+	key, from, err := c.rotated("--secrets-keyset", c.SecretsKeyset, c.SecretsActivateAfter, c.Activate, secrets.Rotate)
 	if err != nil {
 		return err
-	}
-	after := c.SecretsActivateAfter
-	if c.Activate {
-		after = 0
-	}
-	key, from, err := secrets.Rotate(c.SecretsKeyset, kms, time.Now(), after)
-	if err != nil {
-		return fmt.Errorf("--secrets-keyset: %w", err)
 	}
 	if from.IsZero() {
 		fmt.Fprintf(stderr, "documents are encrypted with key %d from now on; copy the file to the other hosts of "+

@@ -94,7 +94,8 @@ func withoutChain(id int64) error {
 // as these are stored now.
 func (v View) addedNow(ctx context.Context, of revisions.Revision, added []*revisions.Stored) (document.Digest, error) {
 	const together = 64
-	meter := budget.NewMeter(ctx)
+	meter, held := budget.NewMeter(ctx), 0
+	defer func() { meter.Release(held) }()
 	now := make([]*revisions.Stored, 0, len(added))
 	for some := range slices.Chunk(added, together) {
 		ids := make([]int64, len(some))
@@ -107,6 +108,11 @@ func (v View) addedNow(ctx context.Context, of revisions.Revision, added []*revi
 				return budget.About(err, "compute digests of revision %s", strconv.FormatInt(of.ID, 10))
 			}
 			text := document.Document{Identity: doc.Identity, Metadata: doc.Metadata}
+			size := revisions.Size(&text)
+			held += size
+			if err := meter.Hold(size); err != nil {
+				return budget.About(err, "compute digests of revision %s", strconv.FormatInt(of.ID, 10))
+			}
 			var err error
 			text.Digest, err = v.renderer.ContentDigest(ctx, doc)
 			now = append(now, &revisions.Stored{Document: &text, Bucket: doc.Bucket})
